@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <memory>
+
+#include "commands.h"
+#include "routh/impact/cone.h"
+#include "routh/io/document.h"
+#include "routh/io/files.h"
+#include "terminal.h"
+
+namespace routh::app {
+namespace {
+
+struct CheckArguments {
+  ScenarioArguments scenario;
+  std::string json;
+};
+
+/// The termination bound of P1 Theorem 8, or null where the theorem does not speak.
+io::Json termination(const io::ImpactCase& impact, const FrictionCone& cone) {
+  const io::Scenario& s = impact.scenario;
+  const double sigma =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(s.terms.M, Eigen::EigenvaluesOnly)
+          .eigenvalues()
+          .minCoeff();
+  if (!cone.pointed || sigma <= 1e-14 * s.terms.M.cwiseAbs().maxCoeff()) return nullptr;
+  const int m = impact.problem().contacts();
+  const double c = termination_constant(cone, m, s.impact.step, sigma);
+  const double speed = std::sqrt(2 * kinetic_energy(s.terms, s.v));
+  return {{"step", s.impact.step}, {"r_norm", cone.r.norm()},      {"sigma", sigma}, {"c", c},
+          {"speed", speed},        {"bound", c * std::ceil(speed)}};
+}
+
+int run_check(const CheckArguments& a) {
+  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
+  const io::ImpactCase impact = a.scenario.load();
+  const ImpactProblem& p = impact.problem();
+
+  // every outcome of the finite laws, and how far a small set that favours extreme orders spreads
+  const io::ImpactReport at_once = io::report_simultaneous(impact);
+  const io::ImpactReport in_turn = io::report_sequential(impact);
+  const io::ImpactReport all = io::report_all(impact, at_once, in_turn);
+  SetOptions options;
+  options.samples = 4096;
+  options.step = impact.scenario.impact.step;
+  options.draws = Draws::kCorners;
+  const SetResult set = set_valued(p, options);
+  const double spread =
+      set.terminated ? (set.c_max - set.c_min).lpNorm<Eigen::Infinity>() : std::nan("");
+  const bool unique = all.outcomes.size() == 1 && all.unfinished.empty() &&
+                      set.terminated == set.samples && spread <= 1000 * velocity_tolerance(p);
+  const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p.mu);
+  const Redundancy redundant = redundancy(p);
+
+  io::Json json;
+  json["scenario"] = impact.scenario.name;
+  json["contacts"] = impact.names;
+  json["colliding"] = impact.approaching();
+  json["unique"] = unique;
+  json["outcomes"] = all.outcomes.size();
+  json["simultaneous_outcomes"] = at_once.outcomes.size();
+  json["sequential_outcomes"] = in_turn.outcomes.size();
+  json["unfinished_orders"] = in_turn.unfinished.size();
+  json["ambiguous_steps"] = set.ambiguous_steps;
+  json["spread"] = std::isnan(spread) ? io::Json() : io::Json(spread);
+  json["pointed"] = cone.pointed;
+  json["redundant_contacts"] = io::Json::array();
+  for (const int i : redundant.contacts) json["redundant_contacts"].push_back(impact.names[i]);
+  json["redundant_rows"] = redundant.rows;
+  const io::Json bound = termination(impact, cone);
+  json["termination"] = bound;
+
+  if (a.json == "-") {
+    fmt::print("{}\n", json.dump(2));
+    return kDone;
+  }
+  fmt::print("{}\n", describe_before(impact));
+  const auto line = [](const std::string& question, const std::string& answer) {
+    fmt::print("{:<32} {}\n", question, answer);
+  };
+  line("is the outcome unique?",
+       !impact.approaching() ? "yes: no contact approaches, there is no impact"
+       : unique              ? "yes"
+                             : fmt::format("no: outcomes spread over {:.4g} m/s", spread));
+  line("distinct outcomes",
+       fmt::format("{} ({} simultaneous, {} sequential), and every mixture the set law finds",
+                   all.outcomes.size(), at_once.outcomes.size(), in_turn.outcomes.size()));
+  if (!in_turn.unfinished.empty())
+    line("orders that do not end", std::to_string(in_turn.unfinished.size()));
+  line("is a step ambiguous?",
+       set.ambiguous_steps
+           ? fmt::format(
+                 "yes: {:.0f} % of the steps have several solutions (P1 Assumption 6 fails)",
+                 100.0 * static_cast<double>(set.ambiguous_steps) / static_cast<double>(set.steps))
+           : "none was met");
+  line("is the friction cone pointed?", cone.pointed ? "yes" : "no: the contacts can jam");
+  if (!cone.pointed && cone.jam.size()) {
+    std::string text;
+    for (int i = 0; i < p.contacts(); ++i)
+      text +=
+          fmt::format(" {} ({:.3g}, {:.3g})", impact.names[i], cone.jam[i], cone.jam[p.tangent(i)]);
+    line("  impulses that cancel", text);
+  }
+  std::vector<std::string> names;
+  for (const int i : redundant.contacts) names.push_back(impact.names[i]);
+  line("redundant contacts?",
+       names.empty()
+           ? "no"
+           : fmt::format("yes: {} ({} row{} too many); velocities are unique, impulses are not",
+                         io::join(names), redundant.rows, redundant.rows > 1 ? "s" : ""));
+  if (!bound.is_null())
+    line("termination (P1 Theorem 8)",
+         fmt::format("c = {:.0f} at h = {:.4g} N s: more than {:.0f} + k steps have probability at "
+                     "most exp(-k/{})",
+                     bound["c"].get<double>(), impact.scenario.impact.step,
+                     bound["bound"].get<double>(), (p.contacts() + 1) * (p.contacts() + 1)));
+  if (!a.json.empty()) io::write_file(a.json, json.dump(2) + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& code) {
+  auto a = std::make_shared<CheckArguments>();
+  CLI::App* c = app.add_subcommand("check", "is the outcome of an impact well defined?");
+  a->scenario.add_to(*c);
+  c->add_option("--json", a->json,
+                "write the answers as JSON to a file, or to standard output with -");
+  c->callback([a, &code] { code = run_check(*a); });
+}
+
+}  // namespace routh::app

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "routh/io/results.h"
+
+/// The commands of the program. Each registers its options and, when chosen, leaves its exit code
+/// in `code`.
+namespace routh::app {
+
+inline constexpr int kDone = 0, kBadInput = 2, kUnfinished = 3;
+
+void add_list(CLI::App& app);
+void add_impact(CLI::App& app, int& code);
+void add_check(CLI::App& app, int& code);
+void add_reproduce(CLI::App& app, int& code);
+
+/// A scenario with its overrides, as several commands take it.
+struct ScenarioArguments {
+  std::string name;
+  std::vector<std::string> set;
+
+  void add_to(CLI::App& command);
+  io::ImpactCase load() const;
+};
+
+/// "1000", "2^20"; throws InputError naming the option.
+std::uint64_t parse_count(const std::string& option, const std::string& text);
+
+}  // namespace routh::app

@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "commands.h"
+#include "routh/impact/cone.h"
+#include "routh/io/document.h"
+#include "routh/io/figures.h"
+#include "routh/io/files.h"
+#include "terminal.h"
+
+namespace routh::app {
+namespace {
+
+constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000;
+
+struct ImpactArguments {
+  ScenarioArguments scenario;
+  std::string law = "all";
+  std::string samples, seed = "0", keep = "1000", draws = "uniform", single = "routh";
+  double step = 0, final_step = 0;
+  int limit = 0, threads = 0;
+  std::vector<std::string> order;
+  std::string contact;
+  std::string json, csv, plot;
+};
+
+int contact_index(const io::ImpactCase& impact, const std::string& option,
+                  const std::string& name) {
+  const auto found = std::find(impact.names.begin(), impact.names.end(), name);
+  if (found == impact.names.end())
+    throw io::InputError(
+        fmt::format("{} {}: there is no touching contact of that name; known are {}", option, name,
+                    io::join(impact.names)));
+  return static_cast<int>(found - impact.names.begin());
+}
+
+SequentialOptions sequential_options(const io::ImpactCase& impact, const ImpactArguments& a) {
+  SequentialOptions options;
+  for (const std::string& name : a.order)
+    options.order.push_back(contact_index(impact, "--order", name));
+  options.single = a.single == "routh" ? SingleLaw::kRouth : SingleLaw::kAlgebraic;
+  return options;
+}
+
+SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
+  const io::ImpactDefaults& defaults = impact.scenario.impact;
+  SetOptions options;
+  options.samples = a.samples.empty() ? defaults.samples : parse_count("--samples", a.samples);
+  options.step = a.step != 0 ? a.step : defaults.step;
+  options.limit = a.limit != 0 ? a.limit : defaults.limit;
+  options.final_step = a.final_step;
+  options.draws = a.draws == "corners" ? Draws::kCorners : Draws::kUniform;
+  options.seed = parse_count("--seed", a.seed);
+  options.threads = a.threads;
+  options.keep = parse_count("--keep", a.keep);
+  return options;
+}
+
+int run_impact(const ImpactArguments& a) {
+  // everything that can be wrong is found before the work begins
+  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
+  if (!a.csv.empty()) io::check_writable(a.csv);
+  if (!a.plot.empty()) {
+    io::require_gnuplot();
+    io::check_writable_folder(a.plot);
+  }
+  const io::ImpactCase impact = a.scenario.load();
+  const bool quiet = a.json == "-";
+  if (!quiet) fmt::print("{}", describe_before(impact));
+  if (!impact.approaching())
+    fmt::print(stderr,
+               "routh: no contact approaches: there is no impact, the velocity stays as it is\n");
+  const FrictionCone cone =
+      friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem().mu);
+  if (!cone.pointed)
+    fmt::print(stderr,
+               "routh: warning: the friction cone is not pointed: the contacts can jam and laws "
+               "may not end\n");
+
+  // the law
+  io::ImpactReport report;
+  io::ImpactFigure figure{.name = "", .title = impact.scenario.title};
+  const auto every_outcome = [&] {
+    return io::report_all(impact, io::report_simultaneous(impact),
+                          io::report_sequential(impact, sequential_options(impact, a)));
+  };
+  SetResult set;
+  std::string shown;
+  if (a.law == "set") {
+    SetOptions options = set_options(impact, a);
+    const std::uint64_t keep = options.keep;
+    if (!a.plot.empty()) {
+      options.keep = std::max(options.keep, kFigureOutcomes);
+      options.paths = kFigurePaths;
+    }
+    options.progress = progress(options.samples, "sampling");
+    set = set_valued(impact.problem(), options);
+    clear_progress();
+    shown = describe_set(impact, set);
+    figure.set = &set;
+    if (!a.plot.empty()) figure.laws = every_outcome().outcomes;
+    SetResult reported = set;
+    if (reported.kept.size() > keep) reported.kept.resize(keep);
+    report = io::report_set(impact, reported);
+  } else {
+    if (a.law == "simultaneous") {
+      report = io::report_simultaneous(impact);
+    } else if (a.law == "sequential") {
+      report = io::report_sequential(impact, sequential_options(impact, a));
+    } else if (a.law == "single") {
+      report = io::report_single(impact, a.contact.empty()
+                                             ? std::optional<int>()
+                                             : contact_index(impact, "--contact", a.contact));
+    } else {
+      report = every_outcome();
+    }
+    shown = describe_outcomes(impact, report);
+    figure.laws = report.outcomes;
+  }
+  report.summary["pointed"] = cone.pointed;
+
+  // what was asked for
+  if (!quiet) {
+    fmt::print("{}", shown);
+    if (!report.complete && a.law != "set") fmt::print("\nno outcome was found\n");
+  }
+  const io::Json json = io::to_json(impact, report);
+  if (quiet) fmt::print("{}\n", json.dump(2));
+  if (!quiet && !a.json.empty()) io::write_file(a.json, json.dump(2) + "\n");
+  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(impact, report));
+  if (!a.plot.empty()) {
+    const std::string base = a.scenario.name.substr(a.scenario.name.find_last_of('/') + 1);
+    figure.name = base.substr(0, base.find_last_of('.')) + "-" + a.law;
+    const std::vector<std::string> written = io::draw(impact, figure, a.plot);
+    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+  }
+  if (interrupted() || !report.complete) return kUnfinished;
+  return kDone;
+}
+
+}  // namespace
+
+void add_impact(CLI::App& app, int& code) {
+  auto a = std::make_shared<ImpactArguments>();
+  CLI::App* c = app.add_subcommand("impact", "resolve an impact and show its outcomes");
+  a->scenario.add_to(*c);
+  c->add_option("--law", a->law,
+                "all: every outcome of simultaneous and sequential; simultaneous: P1 (31); "
+                "sequential: one contact after "
+                "the other; set: P1 Algorithms 1 and 2; single: Routh's law at one contact")
+      ->check(CLI::IsMember({"all", "simultaneous", "sequential", "set", "single"}))
+      ->capture_default_str();
+  c->add_option("--samples", a->samples,
+                "set: number of samples, such as 2^20 (default: the scenario's)");
+  c->add_option("--seed", a->seed, "set: the same seed gives the same samples")
+      ->capture_default_str();
+  c->add_option("--threads", a->threads,
+                "set: threads (default: all cores); results do not depend on it")
+      ->check(CLI::Range(1, 1024));
+  c->add_option("--step", a->step, "set: step h [N s] (default: the scenario's)")
+      ->check(CLI::PositiveNumber);
+  c->add_option("--limit", a->limit, "set: most steps N of a sample (default: the scenario's)")
+      ->check(CLI::Range(1, 1000000));
+  c->add_option(
+       "--final-step", a->final_step,
+       "set: bound [N s] of the last step of Algorithm 2 for samples that reach the limit; 0: none")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  c->add_option("--draws", a->draws,
+                "set: uniform as in P1, or corners to reach extreme orders early")
+      ->check(CLI::IsMember({"uniform", "corners"}))
+      ->capture_default_str();
+  c->add_option("--keep", a->keep, "set: outcomes to write, those of the first samples")
+      ->capture_default_str();
+  c->add_option(
+       "--order", a->order,
+       "sequential: contacts in the order they are hit, repeated: A,B (default: every order)")
+      ->delimiter(',');
+  c->add_option("--single", a->single, "sequential: resolve each contact by Routh's law or by (31)")
+      ->check(CLI::IsMember({"routh", "algebraic"}))
+      ->capture_default_str();
+  c->add_option("--contact", a->contact,
+                "single: the contact (default: each approaching one in turn)");
+  c->add_option("--json", a->json,
+                "write the result as JSON to a file, or to standard output with -");
+  c->add_option("--csv", a->csv, "write the outcomes as a table");
+  c->add_option("--plot", a->plot, "draw figures (PNG and SVG) into a folder");
+  c->callback([a, &code] { code = run_impact(*a); });
+}
+
+}  // namespace routh::app

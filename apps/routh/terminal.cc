@@ -1,0 +1,157 @@
+#include "terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+namespace routh::app {
+namespace {
+
+volatile std::sig_atomic_t interrupts = 0;
+
+void on_interrupt(int) {
+  interrupts = interrupts + 1;
+  if (interrupts > 1) std::_Exit(130);
+}
+
+/// Four decimals, without a negative zero.
+std::string number(double x) { return fmt::format("{:10.4f}", std::abs(x) < 5e-5 ? 0.0 : x); }
+
+std::string duration(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// 12345678 -> "12.3 million"
+std::string amount(double x) {
+  if (x >= 1e6) return fmt::format("{:.3g} million", x / 1e6);
+  if (x >= 1e4) return fmt::format("{:.3g} thousand", x / 1e3);
+  return fmt::format("{:.0f}", x);
+}
+
+std::string contact_lines(const io::ImpactCase& impact, const Eigen::VectorXd& c,
+                          const std::vector<ContactState>& states, const Eigen::VectorXd* impulse) {
+  const ImpactProblem& p = impact.problem();
+  std::string text;
+  for (int i = 0; i < p.contacts(); ++i) {
+    text += fmt::format("    {:<4} normal {}  tangential {}  {:<10}", impact.names[i], number(c[i]),
+                        number(c[p.tangent(i)]), to_string(states[i]));
+    if (impulse) {
+      text +=
+          fmt::format("  impulse {},{}", number((*impulse)[i]), number((*impulse)[p.tangent(i)]));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_before(const io::ImpactCase& impact) {
+  const io::Scenario& s = impact.scenario;
+  const ImpactProblem& p = impact.problem();
+  std::string text = fmt::format("{}: {}\n", s.name, s.title);
+  if (!s.parameters.empty()) {
+    std::string line = "  with";
+    for (const io::Parameter& parameter : s.parameters)
+      line += fmt::format(" {} {:.6g}{}", parameter.name, parameter.value,
+                          &parameter == &s.parameters.back() ? "" : ",");
+    text += line + '\n';
+  }
+  text += fmt::format("\nbefore                            energy {:.6g} J, velocities in m/s\n",
+                      kinetic_energy(s.terms, s.v));
+  text += contact_lines(impact, p.c, contact_states(p, p.c), nullptr);
+  for (const std::string& name : impact.apart)
+    text += fmt::format("    {:<4} does not touch\n", name);
+  return text;
+}
+
+std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report) {
+  const double before = kinetic_energy(impact.scenario.terms, impact.scenario.v);
+  const auto entry = [&](const io::OutcomeRow& row, const std::string& title) {
+    std::string law = row.law;
+    if (row.order) {
+      std::string order = io::order_text(impact, *row.order);
+      if (row.order->size() > 12)
+        order = fmt::format("{} .. ({} impacts)", order.substr(0, 19), row.order->size());
+      law += (row.law == "single" ? " at " : " ") + order;
+    }
+    std::string text = fmt::format("\n{}: {}\n", title, law);
+    text += fmt::format(
+        "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}; impulses in N s\n",
+        row.energy, before > 0 ? 100 * row.energy / before : 0, row.outcome.residual);
+    text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
+    if (!row.segments.empty()) {
+      text += "    path:";
+      for (const auto& [state, s] : row.segments)
+        text += fmt::format(" {} for {:.6g} N s;", to_string(state), s);
+      text.back() = '\n';
+    }
+    return text;
+  };
+  std::string text;
+  for (std::size_t k = 0; k < report.outcomes.size(); ++k)
+    text += entry(report.outcomes[k], fmt::format("outcome {}", k + 1));
+  for (const io::OutcomeRow& row : report.unfinished) text += entry(row, "did not end");
+  return text;
+}
+
+std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
+  const ImpactProblem& p = impact.problem();
+  const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
+  std::string text = fmt::format(
+      "\nset of outcomes from {} samples{}\n"
+      "    {} ended with no approaching contact; {:.2f} LCPs a sample, at most {}\n"
+      "    {:.1f} % of the samples met a step with several solutions ({} of {} steps){}\n"
+      "    largest residual {:.1e}; {:.3g} s, {} samples a second\n",
+      amount(samples), r.stopped ? " (stopped early: incomplete)" : "",
+      amount(static_cast<double>(r.terminated)), static_cast<double>(r.steps) / samples,
+      r.most_steps, 100 * static_cast<double>(r.ambiguous_samples) / samples,
+      amount(static_cast<double>(r.ambiguous_steps)), amount(static_cast<double>(r.steps)),
+      r.enumerated ? "; all were found and one was drawn"
+                   : ";\n    too many contacts to enumerate: each step took one solution of many",
+      r.max_residual, r.seconds, amount(samples / std::max(1e-9, r.seconds)));
+  if (r.unsolved > 0)
+    text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
+  if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";
+  text += "\n    range of the outcomes [m/s]\n";
+  for (int i = 0; i < p.contacts(); ++i) {
+    const int t = p.tangent(i);
+    text +=
+        fmt::format("    {:<4} normal {} to {}   tangential {} to {}\n", impact.names[i],
+                    number(r.c_min[i]), number(r.c_max[i]), number(r.c_min[t]), number(r.c_max[t]));
+  }
+  return text;
+}
+
+void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
+bool interrupted() { return interrupts > 0; }
+
+std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what) {
+  if (!isatty(STDERR_FILENO)) return [](std::uint64_t) { return !interrupted(); };
+  const auto began = std::chrono::steady_clock::now();
+  auto shown = began;
+  return [=](std::uint64_t done) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown > std::chrono::milliseconds(200)) {
+      shown = now;
+      const double seconds = std::chrono::duration<double>(now - began).count();
+      const double rate = static_cast<double>(done) / seconds;
+      fmt::print(stderr, "\r{}: {:.0f} %, {} a second, {} left \033[K", what,
+                 100.0 * static_cast<double>(done) / static_cast<double>(total), amount(rate),
+                 rate > 0 ? duration(static_cast<double>(total - done) / rate) : "?");
+      std::fflush(stderr);
+    }
+    return !interrupted();
+  };
+}
+
+void clear_progress() {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
+}
+
+}  // namespace routh::app

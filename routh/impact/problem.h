@@ -1,0 +1,84 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "routh/lcp/lcp.h"
+
+/// Simultaneous frictional impacts in contact space. Follows P1 (Halm, Posa), sections 2.2, 3
+/// and 5.
+///
+///   symbol   here        meaning
+///   G        G           Delassus matrix J M† Jᵀ [1/kg]
+///   J v      c           contact velocity [m/s], normals first, then tangents (P1 (26))
+///   λ, Λ     lambda,     impulse of one step, total impulse [N s], ordered as c
+///            impulse
+///   μ        mu          Coulomb coefficient of each contact
+///   λ_n,max  lambda_max  bound on the normal impulse of one step [N s], P1 (73)
+namespace routh {
+
+/// One impact: which impulses change which contact velocities. c⁺ = c + G λ.
+struct ImpactProblem {
+  Eigen::MatrixXd G;   ///< (1 + tangents) m square, symmetric, positive semi-definite
+  Eigen::VectorXd c;   ///< (1 + tangents) m: m normals, then the tangents contact by contact
+  Eigen::VectorXd mu;  ///< m, not negative
+  int tangents = 1;    ///< tangent directions per contact: 1 in the plane, 2 in space
+
+  int contacts() const { return static_cast<int>(mu.size()); }
+  auto normal() const { return c.head(contacts()); }
+  /// Index of the first tangent of a contact.
+  int tangent(int contact) const { return contacts() + contact * tangents; }
+};
+
+/// Throws std::invalid_argument naming the field to change.
+void validate(const ImpactProblem& problem);
+
+/// What a contact does at a given contact velocity.
+enum class ContactState {
+  kApproaching,
+  kSeparating,
+  kSticking,
+  kSlidingPositive,
+  kSlidingNegative
+};
+std::string_view to_string(ContactState state);
+
+/// Velocities below this count as zero [m/s]: 1e-9 of the largest contact velocity before the
+/// impact.
+double velocity_tolerance(const ImpactProblem& problem);
+
+/// States of all contacts of a planar problem at the contact velocity c.
+std::vector<ContactState> contact_states(const ImpactProblem& problem, const Eigen::VectorXd& c);
+
+/// Does any contact still approach at c? P1 (28): c belongs to a colliding velocity.
+bool colliding(const ImpactProblem& problem, const Eigen::VectorXd& c);
+
+/// How far the impulse λ is from solving the step problem P1 (72)-(74) at the velocity p.c:
+///
+///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_[-μλn, μλn](λt - ct⁺),
+///
+/// the largest violation relative to the data (c, λmax). An empty lambda_max means no bound, which
+/// makes it the residual of the simultaneous law P1 (31). Planar problems.
+double residual(const ImpactProblem& problem, const Eigen::VectorXd& lambda,
+                const Eigen::VectorXd& lambda_max = {});
+
+/// The step problem as the LCP P1 (75), z = [β; λn; λD; γ], and the simultaneous law P1 (31)-(33)
+/// as the LCP without β. λD are the two one-sided friction impulses of each contact. Planar
+/// problems.
+lcp::Problem step_lcp(const ImpactProblem& problem, const Eigen::VectorXd& lambda_max);
+lcp::Problem simultaneous_lcp(const ImpactProblem& problem);
+
+/// Impulse (normals, tangents) of a solution z of either LCP.
+Eigen::VectorXd impulse_from_step_lcp(int contacts, const Eigen::VectorXd& z);
+Eigen::VectorXd impulse_from_simultaneous_lcp(int contacts, const Eigen::VectorXd& z);
+
+/// One way an impact can end.
+struct Outcome {
+  Eigen::VectorXd impulse;  ///< total impulse [N s], ordered as c
+  Eigen::VectorXd c_plus;   ///< contact velocity afterwards [m/s]
+  double residual = 0;      ///< measured, relative; the worst step for laws with several steps
+};
+
+}  // namespace routh

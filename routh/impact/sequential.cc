@@ -1,0 +1,203 @@
+#include "routh/impact/sequential.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "routh/impact/modes.h"
+#include "routh/impact/single.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+/// One contact hit alone.
+struct Hit {
+  bool finished = false;
+  VectorXd impulse, c_plus;
+  double residual = 0;
+  std::vector<VectorXd> corners;  ///< velocities where the path bends, without its ends
+};
+
+Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
+  if (law == SingleLaw::kRouth) {
+    const SingleResult r = single(at, contact);
+    Hit hit{r.finished, r.impulse, r.c_plus, r.residual, {}};
+    VectorXd lambda = VectorXd::Zero(at.c.size());
+    for (std::size_t i = 0; i + 1 < r.path.size(); ++i) {
+      const auto [state, s] = r.path[i];
+      lambda[contact] += s;
+      lambda[at.tangent(contact)] +=
+          (state == ContactState::kSlidingPositive ? -1 : 1) * at.mu[contact] * s;
+      hit.corners.push_back(at.c + at.G * lambda);
+    }
+    return hit;
+  }
+  // the same contact alone under the simultaneous law; it has one outcome or, rarely, several: the
+  // first
+  const int n = contact, t = at.tangent(contact);
+  const std::vector<int> rows{n, t};
+  const ImpactProblem alone{.G = at.G(rows, rows),
+                            .c = at.c(rows),
+                            .mu = VectorXd::Constant(1, at.mu[contact]),
+                            .tangents = 1};
+  const StepOutcomes found = enumerate_modes(alone);
+  Hit hit{false, VectorXd::Zero(at.c.size()), at.c, 0, {}};
+  if (found.outcomes.empty()) return hit;
+  const Outcome& outcome = found.outcomes.front();
+  hit.finished = true;
+  hit.impulse(rows) = outcome.impulse;
+  hit.residual = outcome.residual;
+  hit.c_plus = at.c + at.G * hit.impulse;
+  hit.c_plus(rows) = outcome.c_plus;
+  return hit;
+}
+
+/// A velocity reached after some hits; sequences share their beginnings through `parent`.
+struct Node {
+  int parent = -1, contact = -1, depth = 0;
+  Hit hit;           ///< the hit that led here
+  VectorXd impulse;  ///< total so far
+  double residual = 0;
+  bool finished = false;  ///< no contact approaches any more
+};
+
+struct Tree {
+  const ImpactProblem& problem;
+  SingleLaw law;
+  std::vector<Node> nodes;
+
+  Tree(const ImpactProblem& p, SingleLaw single) : problem(p), law(single) {
+    Node root;
+    root.hit.finished = true;
+    root.hit.c_plus = p.c;
+    root.impulse = VectorXd::Zero(p.c.size());
+    root.finished = !colliding(p, p.c);
+    nodes.push_back(std::move(root));
+  }
+
+  /// Contact i is hit at a node.
+  Node hit_at(int parent, int contact) const {
+    const Node& before = nodes[parent];
+    ImpactProblem at = problem;
+    at.c = before.hit.c_plus;
+    Node after{.parent = parent, .contact = contact, .depth = before.depth + 1};
+    after.hit = hit(at, contact, law);
+    after.impulse = before.impulse + after.hit.impulse;
+    after.residual = std::max(before.residual, after.hit.residual);
+    after.finished = after.hit.finished && !colliding(problem, after.hit.c_plus);
+    return after;
+  }
+
+  SequentialOutcome sequence_to(const Node& end) const {
+    SequentialOutcome s;
+    s.outcome = {end.impulse, end.hit.c_plus, end.residual};
+    s.finished = end.finished;
+    for (const Node* node = &end;; node = &nodes[node->parent]) {
+      s.path.push_back(node->hit.c_plus);
+      s.path.insert(s.path.end(), node->hit.corners.rbegin(), node->hit.corners.rend());
+      if (node->parent < 0) break;
+      s.order.push_back(node->contact);
+    }
+    std::reverse(s.path.begin(), s.path.end());
+    std::reverse(s.order.begin(), s.order.end());
+    return s;
+  }
+};
+
+/// Velocities on a grid much finer than any difference that matters: equal keys are merged.
+std::vector<long long> key_of(const VectorXd& c, double grid) {
+  std::vector<long long> key(c.size());
+  for (int i = 0; i < c.size(); ++i) key[i] = std::llround(c[i] / grid);
+  return key;
+}
+
+/// Distinct outcomes; the first order that reached one names it.
+void conclude(SequentialResult& result, SequentialOutcome s, double same) {
+  auto& list = s.finished ? result.outcomes : result.unfinished;
+  const bool known = std::any_of(list.begin(), list.end(), [&](const SequentialOutcome& other) {
+    return (other.outcome.c_plus - s.outcome.c_plus).lpNorm<Eigen::Infinity>() <= same;
+  });
+  if (!known) list.push_back(std::move(s));
+}
+
+/// One order, repeated until no contact approaches.
+void follow(const ImpactProblem& problem, const SequentialOptions& options,
+            const std::vector<int>& order, SequentialResult& result) {
+  const double zero = velocity_tolerance(problem);
+  Tree tree(problem, options.single);
+  std::size_t turn = 0, passed_over = 0;
+  const auto goes_on = [&](const Node& last) {
+    return !last.finished && last.hit.finished && last.depth < options.max_impacts;
+  };
+  while (goes_on(tree.nodes.back()) && passed_over < order.size()) {
+    const int contact = order[turn++ % order.size()];
+    const bool approaches = tree.nodes.back().hit.c_plus[contact] < -zero;
+    passed_over = approaches ? 0 : passed_over + 1;
+    if (approaches)
+      tree.nodes.push_back(tree.hit_at(static_cast<int>(tree.nodes.size()) - 1, contact));
+  }
+  result.states += static_cast<int>(tree.nodes.size());
+  conclude(result, tree.sequence_to(tree.nodes.back()), 100 * zero);
+}
+
+/// Every order, breadth first so that the shortest order names an outcome; equal velocities are
+/// merged.
+void explore(const ImpactProblem& problem, const SequentialOptions& options,
+             SequentialResult& result) {
+  const double zero = velocity_tolerance(problem);
+  Tree tree(problem, options.single);
+  std::set<std::vector<long long>> seen;
+  for (int at = 0; at < static_cast<int>(tree.nodes.size()); ++at) {
+    if (tree.nodes[at].finished || tree.nodes[at].depth >= options.max_impacts) {
+      conclude(result, tree.sequence_to(tree.nodes[at]), 100 * zero);
+      continue;
+    }
+    for (int i = 0; i < problem.contacts(); ++i) {
+      if (tree.nodes[at].hit.c_plus[i] >= -zero) continue;
+      Node next = tree.hit_at(at, i);
+      if (!next.hit.finished) {
+        conclude(result, tree.sequence_to(next), 100 * zero);
+      } else if (static_cast<int>(tree.nodes.size()) > options.max_states) {
+        result.complete = false;
+      } else if (seen.insert(key_of(next.hit.c_plus, 1e-3 * zero)).second) {
+        tree.nodes.push_back(std::move(next));
+      }
+    }
+  }
+  result.states = static_cast<int>(tree.nodes.size());
+}
+
+}  // namespace
+
+SequentialResult sequential(const ImpactProblem& problem, const SequentialOptions& options) {
+  validate(problem);
+  if (problem.tangents != 1)
+    throw std::invalid_argument("sequential: only planar problems (tangents = 1)");
+  for (const int contact : options.order) {
+    if (contact < 0 || contact >= problem.contacts())
+      throw std::invalid_argument("sequential: order names contact " + std::to_string(contact) +
+                                  ", there are " + std::to_string(problem.contacts()));
+  }
+  SequentialResult result;
+  if (!options.order.empty()) {
+    follow(problem, options, options.order, result);
+    return result;
+  }
+  explore(problem, options, result);
+  // too many orders to finish: at least the cyclic ones, P1's A, B, A, .. and B, A, B, ..
+  if (!result.complete && problem.contacts() <= 6) {
+    std::vector<int> order(problem.contacts());
+    std::iota(order.begin(), order.end(), 0);
+    do {
+      follow(problem, options, order, result);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+  return result;
+}
+
+}  // namespace routh

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <vector>
+
+#include "routh/impact/problem.h"
+
+namespace routh {
+
+/// How one contact of a sequence is resolved.
+enum class SingleLaw {
+  kRouth,      ///< friction at the velocity during the impact, P1 (36)
+  kAlgebraic,  ///< friction at the velocity after it, P1 (31) with one contact: the rule of P1's
+               ///< figures
+};
+
+struct SequentialOptions {
+  /// Contacts in the order they are hit, repeated until none approaches; contacts that do not
+  /// approach when their turn comes are passed over. Empty: every order.
+  std::vector<int> order = {};
+  SingleLaw single = SingleLaw::kRouth;
+  int max_impacts = 1000;  ///< longest sequence
+  /// Most distinct intermediate velocities explored over all orders. When there are more, the
+  /// orders explored so far are completed by the cyclic ones: every permutation, repeated.
+  int max_states = 20'000;
+};
+
+struct SequentialOutcome {
+  Outcome outcome;
+  std::vector<int> order;  ///< contacts in the order they were hit, the shortest such order
+  std::vector<Eigen::VectorXd>
+      path;               ///< contact velocity before, between (also where a slip ends) and after
+  bool finished = false;  ///< false: contacts still approach after max_impacts, or one is jammed
+};
+
+struct [[nodiscard]] SequentialResult {
+  std::vector<SequentialOutcome> outcomes;    ///< finished, distinct in velocity
+  std::vector<SequentialOutcome> unfinished;  ///< orders that did not end, where they were given up
+  bool complete = true;  ///< false: max_states was reached, there are more orders
+  int states = 0;        ///< distinct velocities met
+};
+
+/// Sequences of single impacts, P1 section 2.2.2: pick an approaching contact, resolve it alone,
+/// repeat until none approaches. Orders that reach the same velocity are merged, so that all orders
+/// of a few contacts, not only the cyclic ones of P1's figures, are followed to their ends.
+SequentialResult sequential(const ImpactProblem& problem, const SequentialOptions& options = {});
+
+}  // namespace routh

@@ -1,0 +1,278 @@
+#include "routh/impact/set_valued.h"
+
+#include <Random123/philox.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "routh/impact/modes.h"
+#include "routh/impact/step_table.h"
+#include "routh/lcp/lemke.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr int kBatch = 256;  // samples a thread takes at a time
+
+/// One sample whatever way it was made, in the problem's own units.
+struct Sampled {
+  SetSample sample;
+  int ambiguous = 0, fallbacks = 0;
+  bool unsolved = false;
+  std::vector<VectorXd> path;
+};
+
+/// Sums over samples; order does not matter.
+struct Totals {
+  std::uint64_t samples = 0, terminated = 0, unsolved = 0, steps = 0, ambiguous_steps = 0,
+                ambiguous_samples = 0, fallback_steps = 0;
+  int most_steps = 0;
+  double max_residual = 0;
+  VectorXd c_min, c_max;
+
+  explicit Totals(int size)
+      : c_min(VectorXd::Constant(size, HUGE_VAL)), c_max(VectorXd::Constant(size, -HUGE_VAL)) {}
+
+  template <class Velocity>
+  void add(const Velocity& c, bool ended, int steps_taken, int ambiguous, int fallbacks,
+           bool no_solution, double residual) {
+    ++samples;
+    steps += steps_taken;
+    ambiguous_steps += ambiguous;
+    ambiguous_samples += ambiguous > 0;
+    fallback_steps += fallbacks;
+    unsolved += no_solution;
+    most_steps = std::max(most_steps, steps_taken);
+    max_residual = std::max(max_residual, residual);
+    if (!ended) return;
+    ++terminated;
+    c_min = c_min.cwiseMin(c);
+    c_max = c_max.cwiseMax(c);
+  }
+
+  void merge(const Totals& other) {
+    samples += other.samples;
+    terminated += other.terminated;
+    unsolved += other.unsolved;
+    steps += other.steps;
+    ambiguous_steps += other.ambiguous_steps;
+    ambiguous_samples += other.ambiguous_samples;
+    fallback_steps += other.fallback_steps;
+    most_steps = std::max(most_steps, other.most_steps);
+    max_residual = std::max(max_residual, other.max_residual);
+    c_min = c_min.cwiseMin(other.c_min);
+    c_max = c_max.cwiseMax(other.c_max);
+  }
+};
+
+/// Many contacts: one solution a step, of Lemke with a random covering vector.
+Sampled walk_by_lemke(const ImpactProblem& problem, const SetOptions& options, std::uint64_t index,
+                      bool with_path) {
+  const int m = problem.contacts();
+  const philox4x32_key_t key = {
+      {static_cast<std::uint32_t>(options.seed), static_cast<std::uint32_t>(options.seed >> 32)}};
+  const auto uniform = [&](int step, int i) {
+    const philox4x32_ctr_t counter = {
+        {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+         static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(i / 4)}};
+    return (philox4x32(counter, key).v[i % 4] + 0.5) * 0x1p-32;
+  };
+
+  Sampled s;
+  s.sample.index = index;
+  s.sample.outcome.impulse = VectorXd::Zero(2 * m);
+  ImpactProblem at = problem;
+  lcp::Problem lcp = step_lcp(at, VectorXd::Zero(m));
+  if (with_path) s.path.push_back(at.c);
+  while (colliding(problem, at.c) && s.sample.steps <= options.limit && !s.unsolved) {
+    const bool last = s.sample.steps == options.limit;
+    if (last && options.final_step <= 0) break;
+    VectorXd bound(m), cover(5 * m);
+    for (int i = 0; i < m; ++i)
+      bound[i] = last ? options.final_step : options.step * uniform(s.sample.steps, i);
+    for (int i = 0; i < 5 * m; ++i) cover[i] = 0.05 + uniform(s.sample.steps, m + i);
+    lcp.w << bound, at.c.head(m), VectorXd::Zero(3 * m);
+    for (int i = 0; i < m; ++i)
+      lcp.w[2 * m + 2 * i] = at.c[m + i], lcp.w[2 * m + 2 * i + 1] = -at.c[m + i];
+
+    lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
+    if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
+    s.unsolved = found.status != lcp::Status::kSolved;
+    if (s.unsolved) break;
+    const VectorXd lambda = impulse_from_step_lcp(m, found.z);
+    s.sample.outcome.residual = std::max(s.sample.outcome.residual, residual(at, lambda, bound));
+    s.sample.outcome.impulse += lambda;
+    at.c += problem.G * lambda;
+    ++s.sample.steps;
+    if (with_path) s.path.push_back(at.c);
+  }
+  s.sample.outcome.c_plus = at.c;
+  s.sample.terminated = !colliding(problem, at.c);
+  return s;
+}
+
+void check(const ImpactProblem& problem, const SetOptions& options) {
+  validate(problem);
+  const auto fail = [](const std::string& what) { throw std::invalid_argument("set: " + what); };
+  if (problem.tangents != 1) fail("only planar problems (tangents = 1)");
+  if (options.samples < 1 || options.samples > std::uint64_t{1} << 40)
+    fail("samples is " + std::to_string(options.samples) + "; it must be between 1 and 2^40");
+  if (!(options.step > 0) || !std::isfinite(options.step)) fail("step must be positive");
+  if (options.limit < 1 || options.limit > 1'000'000) fail("limit must be between 1 and 1000000");
+  if (!(options.final_step >= 0) || !std::isfinite(options.final_step))
+    fail("final_step must not be negative");
+  if (options.threads < 0) fail("threads must not be negative");
+}
+
+}  // namespace
+
+SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
+  check(problem, options);
+  const auto began = std::chrono::steady_clock::now();
+  const int m = problem.contacts(), size = 2 * m;
+  SetResult result;
+  result.enumerated = m <= kMaxWalkContacts && count_modes(problem.mu, true) <= options.max_modes;
+
+  // the table of modes, shared by all threads
+  std::optional<StepTable> table;
+  WalkTask task;
+  double speed = 1;
+  if (result.enumerated) {
+    table.emplace(problem);
+    speed = table->speed();
+    task = table->task(options.step);
+    task.final_step = options.final_step / speed;
+    task.limit = options.limit;
+    task.draws = options.draws;
+    task.seed = options.seed;
+  }
+  const WalkFunction walk = walk_function();
+
+  const std::uint64_t keep = std::min(options.keep, options.samples);
+  const std::uint64_t paths = std::min(options.paths, options.samples);
+  result.kept.resize(keep);
+  result.paths.resize(paths);
+  std::vector<char> done(std::max(keep, paths), 0);
+
+  // threads take batches of consecutive samples; every sample depends on its index alone
+  std::atomic<std::uint64_t> next{0}, finished{0};
+  std::atomic<bool> stop{false};
+  std::atomic<int> working{0};
+  std::mutex merging;
+  Totals totals(size);
+  std::exception_ptr failure;
+
+  const auto work = [&] {
+    Totals mine(size);
+    std::vector<Walk> walks(kBatch);
+    std::vector<double> trail;
+    while (!stop) {
+      const std::uint64_t first = next.fetch_add(kBatch);
+      if (first >= options.samples) break;
+      const int count = static_cast<int>(std::min<std::uint64_t>(kBatch, options.samples - first));
+      const bool with_paths = first < paths;
+      if (result.enumerated) {
+        const std::size_t stride = static_cast<std::size_t>(options.limit + 2) * size;
+        if (with_paths) trail.resize(stride * count);
+        walk(task, first, count, walks.data(), with_paths ? trail.data() : nullptr);
+        for (int i = 0; i < count; ++i) {
+          const Walk& w = walks[i];
+          const std::uint64_t index = first + i;
+          const Eigen::Map<const VectorXd> c(w.c, size);
+          mine.add(c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
+                   w.residual);
+          if (index < keep) {
+            result.kept[index] = {
+                {speed * Eigen::Map<const VectorXd>(w.impulse, size), speed * c, w.residual},
+                index,
+                w.steps,
+                w.terminated};
+          }
+          for (int k = 0; index < paths && k <= w.steps; ++k) {
+            result.paths[index].push_back(
+                speed * Eigen::Map<const VectorXd>(&trail[i * stride + k * size], size));
+          }
+          if (index < done.size()) done[index] = 1;
+        }
+      } else {
+        for (int i = 0; i < count && !stop; ++i) {
+          const std::uint64_t index = first + i;
+          Sampled s = walk_by_lemke(problem, options, index, index < paths);
+          mine.add(s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, 0, 0, s.unsolved,
+                   s.sample.outcome.residual);
+          if (index < paths) result.paths[index] = std::move(s.path);
+          if (index < keep) result.kept[index] = std::move(s.sample);
+          if (index < done.size()) done[index] = 1;
+        }
+      }
+      finished += count;
+    }
+    const std::lock_guard lock(merging);
+    totals.merge(mine);
+  };
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(merging);
+      failure = std::current_exception();
+      stop = true;
+    }
+    --working;
+  };
+
+  int threads = options.threads
+                    ? options.threads
+                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  threads =
+      static_cast<int>(std::min<std::uint64_t>(threads, (options.samples + kBatch - 1) / kBatch));
+  working = threads;
+  if (threads == 1 && !options.progress) {
+    guarded();
+  } else {
+    std::vector<std::thread> pool;
+    for (int i = 0; i < threads; ++i) pool.emplace_back(guarded);
+    while (options.progress && working > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(finished < options.samples ? 20 : 1));
+      if (!options.progress(finished)) stop = true;
+    }
+    for (std::thread& t : pool) t.join();
+  }
+  if (failure) std::rethrow_exception(failure);
+
+  // what was not reached is left out
+  result.stopped = stop && totals.samples < options.samples;
+  if (result.stopped) {
+    const auto drop = [&](auto& list) {
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (done[i]) std::swap(list[kept++], list[i]);
+      }
+      list.resize(kept);
+    };
+    drop(result.kept);
+    drop(result.paths);
+  }
+  result.samples = totals.samples;
+  result.terminated = totals.terminated;
+  result.unsolved = totals.unsolved;
+  result.steps = totals.steps;
+  result.ambiguous_steps = totals.ambiguous_steps;
+  result.ambiguous_samples = totals.ambiguous_samples;
+  result.fallback_steps = totals.fallback_steps;
+  result.most_steps = totals.most_steps;
+  result.max_residual = totals.max_residual;
+  if (totals.terminated > 0) result.c_min = totals.c_min, result.c_max = totals.c_max;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+}  // namespace routh

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "routh/impact/problem.h"
+#include "routh/impact/walk.h"
+
+namespace routh {
+
+struct SetOptions {
+  std::uint64_t samples = 1 << 14;  ///< P1's M
+  double step = 1;        ///< h [N s], the largest normal impulse of a contact in one step
+  int limit = 1000;       ///< N, steps of a sample
+  double final_step = 0;  ///< [N s] bound of the last step of Algorithm 2; 0: none
+  Draws draws = Draws::kUniform;
+  std::uint64_t seed = 0;
+  int threads = 0;            ///< 0: all cores. Results do not depend on it.
+  std::uint64_t keep = 1000;  ///< outcomes returned: those of the first samples
+  std::uint64_t paths = 0;    ///< paths returned: those of the first samples
+  double max_modes = 20'000;  ///< above this many contact modes branches are not enumerated
+  /// Called now and then with the number of samples done, from the calling thread; false stops the
+  /// work.
+  std::function<bool(std::uint64_t)> progress = {};
+};
+
+struct SetSample {
+  Outcome outcome;
+  std::uint64_t index = 0;  ///< seed and index replay this sample
+  int steps = 0;
+  bool terminated = false;
+};
+
+struct [[nodiscard]] SetResult {
+  std::vector<SetSample> kept;  ///< by index; also samples that did not terminate
+  std::vector<std::vector<Eigen::VectorXd>>
+      paths;  ///< contact velocities after every step, by index
+
+  std::uint64_t samples = 0;     ///< done; fewer than asked for when stopped
+  std::uint64_t terminated = 0;  ///< ended with no approaching contact
+  std::uint64_t unsolved =
+      0;                    ///< stopped at a step problem without a solution within the tolerance
+  std::uint64_t steps = 0;  ///< step problems solved
+  std::uint64_t ambiguous_steps = 0;    ///< of these, with several solutions
+  std::uint64_t ambiguous_samples = 0;  ///< samples with such a step
+  std::uint64_t fallback_steps = 0;     ///< solved outside the table of regular modes
+  int most_steps = 0;                   ///< of one sample
+  double max_residual = 0;              ///< relative, over all steps
+  bool stopped = false;                 ///< progress said so
+  bool enumerated =
+      true;  ///< false: each step took one solution (of Lemke, random covering), not all
+  Eigen::VectorXd c_min, c_max;  ///< range of the terminated outcomes, empty when there are none
+  double seconds = 0;
+};
+
+/// The set of outcomes by sampling, P1 Algorithms 1 and 2: bounds on the normal impulses are drawn
+/// from a box, the step problem (72)-(74) is solved, until no contact approaches. The step problem
+/// often has several solutions (on P1's compass gait and RAMone nearly always; P1's Assumption 6
+/// fails): all are found, by contact mode, and one is drawn. Samples are reproducible one by one
+/// from (seed, index), for any number of threads.
+SetResult set_valued(const ImpactProblem& problem, const SetOptions& options = {});
+
+}  // namespace routh

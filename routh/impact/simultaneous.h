@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "routh/impact/problem.h"
+
+namespace routh {
+
+struct SimultaneousOptions {
+  double tolerance = 1e-10;  ///< largest residual of an outcome, relative
+  double max_modes =
+      70'000;  ///< above this many contact modes (eight rough contacts) Lemke searches instead
+  int attempts = 200;  ///< Lemke searches with different covering vectors when modes are too many
+};
+
+struct [[nodiscard]] SimultaneousResult {
+  std::vector<Outcome> outcomes;  ///< distinct in velocity
+  std::vector<std::vector<int>>
+      continua;            ///< outcomes between which every mixture is an outcome as well
+  bool enumerated = true;  ///< false: outcomes were searched for, others may exist
+};
+
+/// Every outcome of the simultaneous inelastic law, P1 (31):
+///
+///   c⁺ = c + G λ,   0 ≤ λn ⊥ cn⁺ ≥ 0,   λt ∈ -μ λn Unit(ct⁺).
+///
+/// An ambiguous impact returns all its outcomes instead of a solver's favourite.
+SimultaneousResult simultaneous(const ImpactProblem& problem,
+                                const SimultaneousOptions& options = {});
+
+}  // namespace routh

@@ -1,0 +1,150 @@
+#include "routh/io/document.h"
+
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace routh::io {
+
+double evaluate(const std::string& expression, const Values& values) {
+  try {
+    mu::Parser parser;
+    parser.DefineConst("pi", std::numbers::pi);
+    parser.DefineConst("deg", std::numbers::pi / 180);
+    for (const auto& [name, value] : values) parser.DefineConst(name, value);
+    parser.SetExpr(expression);
+    const double value = parser.Eval();
+    if (!std::isfinite(value))
+      throw InputError(fmt::format("'{}' is not a finite number", expression));
+    return value;
+  } catch (const mu::Parser::exception_type& e) {
+    throw InputError(fmt::format("cannot evaluate '{}': {}", expression, e.GetMsg()));
+  }
+}
+
+std::string nearest(const std::string& wrong, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 2);
+  for (const std::string& word : known) {
+    // Levenshtein distance, one row at a time
+    std::vector<std::size_t> row(word.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= wrong.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= word.size(); ++j) {
+        const std::size_t replaced = diagonal + (wrong[i - 1] != word[j - 1]);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      }
+    }
+    if (row.back() < best_distance) best = word, best_distance = row.back();
+  }
+  return best;
+}
+
+std::string join(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Field::Field(YAML::Node node, std::string file, std::string path, const Values* values)
+    : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)), values_(values) {}
+
+void Field::fail(const std::string& what) const {
+  const std::string where = path_.empty() ? "" : path_ + ": ";
+  throw InputError(fmt::format("{}:{}: {}{}", file_, node_.Mark().line + 1, where, what));
+}
+
+void Field::allow_keys(const std::vector<std::string>& known) const {
+  if (!node_.IsMap()) fail("must be a map with " + join(known));
+  for (const std::string& key : keys()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::string close = nearest(key, known);
+    (*this)[key].fail(close.empty() ? "unknown field; known are " + join(known)
+                                    : "unknown field; did you mean '" + close + "'?");
+  }
+}
+
+bool Field::has(const std::string& key) const { return node_.IsMap() && node_[key]; }
+
+Field Field::operator[](const std::string& key) const {
+  if (!has(key)) fail("'" + key + "' is missing");
+  return {node_[key], file_, path_.empty() ? key : path_ + "." + key, values_};
+}
+
+Field Field::operator[](std::size_t index) const {
+  return {node_[index], file_, fmt::format("{}[{}]", path_, index), values_};
+}
+
+std::size_t Field::size() const { return node_.size(); }
+
+std::vector<std::string> Field::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& entry : node_) keys.push_back(entry.first.as<std::string>());
+  return keys;
+}
+
+std::string Field::text() const {
+  if (!node_.IsScalar()) fail("must be a single word or number");
+  return node_.Scalar();
+}
+
+double Field::number() const {
+  try {
+    return evaluate(text(), *values_);
+  } catch (const InputError& e) {
+    if (!node_.IsScalar()) throw;
+    fail(e.what());
+  }
+}
+
+Eigen::VectorXd Field::vector() const {
+  if (!node_.IsSequence()) fail("must be a list of numbers, such as [1, 0]");
+  Eigen::VectorXd v(size());
+  for (std::size_t i = 0; i < size(); ++i) v[i] = (*this)[i].number();
+  return v;
+}
+
+Eigen::Vector2d Field::vector2() const {
+  if (!node_.IsSequence() || size() != 2) fail("must be two numbers, such as [1, 0]");
+  return vector();
+}
+
+Eigen::MatrixXd Field::matrix() const {
+  if (!node_.IsSequence()) fail("must be a list of rows, such as [[1, 0], [0, 1]]");
+  Eigen::MatrixXd m;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Eigen::VectorXd row = (*this)[i].vector();
+    if (i == 0) m.resize(size(), row.size());
+    if (row.size() != m.cols()) {
+      (*this)[i].fail(fmt::format("has {} entries, the first row has {}", row.size(), m.cols()));
+    }
+    m.row(i) = row;
+  }
+  return m;
+}
+
+double Field::number_or(const std::string& key, double otherwise) const {
+  return has(key) ? (*this)[key].number() : otherwise;
+}
+
+std::string Field::text_or(const std::string& key, const std::string& otherwise) const {
+  return has(key) ? (*this)[key].text() : otherwise;
+}
+
+Field parse(const std::string& text, const std::string& file, const Values* values) {
+  try {
+    YAML::Node node = YAML::Load(text);
+    Field field(node, file, "", values);
+    if (!node.IsMap()) field.fail("the file is empty or not a map of fields");
+    return field;
+  } catch (const YAML::Exception& e) {
+    throw InputError(fmt::format("{}:{}: not valid YAML: {}", file, e.mark.line + 1, e.msg));
+  }
+}
+
+}  // namespace routh::io

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <Eigen/Core>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// Reading YAML with good manners: every error names the file, the line, the field and what to
+/// change. Numbers may be expressions over named values ("mass*(width^2 + height^2)/12"), evaluated
+/// by muParser.
+namespace routh::io {
+
+/// The outside world is wrong: a file, a field, an argument.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+using Values = std::map<std::string, double>;
+
+/// Value of an arithmetic expression; ^ is a power, `pi` and `deg` (radians per degree) are known.
+/// Throws InputError.
+double evaluate(const std::string& expression, const Values& values = {});
+
+/// The known name most like `wrong`, or an empty string when none is.
+std::string nearest(const std::string& wrong, const std::vector<std::string>& known);
+/// "a, b, c"
+std::string join(const std::vector<std::string>& words);
+
+/// A place in a YAML file that knows where it is.
+class Field {
+ public:
+  Field(YAML::Node node, std::string file, std::string path, const Values* values);
+
+  [[noreturn]] void fail(const std::string& what) const;
+  /// Throws unless this is a map with keys among `known`; suggests the nearest.
+  void allow_keys(const std::vector<std::string>& known) const;
+
+  bool has(const std::string& key) const;
+  Field operator[](const std::string& key) const;  ///< fails when missing
+  Field operator[](std::size_t index) const;
+  std::size_t size() const;
+  std::vector<std::string> keys() const;
+  bool is_map() const { return node_.IsMap(); }
+  bool is_sequence() const { return node_.IsSequence(); }
+  const std::string& path() const { return path_; }
+
+  std::string text() const;
+  double number() const;
+  Eigen::Vector2d vector2() const;
+  Eigen::VectorXd vector() const;
+  Eigen::MatrixXd matrix() const;  ///< a list of equally long lists
+
+  double number_or(const std::string& key, double otherwise) const;
+  std::string text_or(const std::string& key, const std::string& otherwise) const;
+
+ private:
+  YAML::Node node_;
+  std::string file_, path_;
+  const Values* values_;
+};
+
+/// Parses YAML text; `file` names it in errors. The values must outlive the field.
+Field parse(const std::string& text, const std::string& file, const Values* values);
+
+}  // namespace routh::io

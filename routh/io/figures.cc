@@ -1,0 +1,356 @@
+#include "routh/io/figures.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numbers>
+
+#include "routh/io/document.h"
+#include "routh/io/files.h"
+
+namespace routh::io {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+constexpr const char* kBlue = "#1f5fbf";
+constexpr const char* kSequential[] = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"};
+constexpr int kMostColours = 5;
+
+/// One coordinate of contact space with its label.
+struct Axis {
+  int index;
+  std::string label;
+};
+struct Panel {
+  Axis x, y;
+};
+
+Axis normal_axis(const ImpactCase& impact, int i) {
+  return {i, fmt::format("normal velocity of {} [m/s]", impact.names[i])};
+}
+Axis tangent_axis(const ImpactCase& impact, int i) {
+  return {impact.problem().tangent(i),
+          fmt::format("tangential velocity of {} [m/s]", impact.names[i])};
+}
+
+/// Two contacts: A, the normals, B, as in P1's figures. More: pairs of normals, then single
+/// contacts.
+std::vector<Panel> panels_of(const ImpactCase& impact) {
+  const int m = impact.problem().contacts();
+  const auto own = [&](int i) { return Panel{tangent_axis(impact, i), normal_axis(impact, i)}; };
+  const auto pair = [&](int i, int j) {
+    return Panel{normal_axis(impact, i), normal_axis(impact, j)};
+  };
+  if (m == 1) return {own(0)};
+  if (m == 2) return {own(0), pair(0, 1), own(1)};
+  std::vector<Panel> panels;
+  for (int i = 0; i + 1 < m && i < 4; i += 2) panels.push_back(pair(i, i + 1));
+  for (int i = 0; i < m && panels.size() < 6; i += i + 1 < m ? 2 : 1) panels.push_back(own(i));
+  return panels;
+}
+
+/// A named gnuplot data block: polylines or points of contact velocities, projected.
+std::string block(const std::string& name, const std::vector<std::vector<VectorXd>>& lines,
+                  const Panel& panel) {
+  std::string text = fmt::format("${} << EOD\n", name);
+  for (const auto& line : lines) {
+    for (const VectorXd& c : line) {
+      // adding zero turns a negative zero into zero
+      text += fmt::format("{:.6g} {:.6g}\n", c[panel.x.index] + 0.0, c[panel.y.index] + 0.0);
+    }
+    text += '\n';
+  }
+  return text + "EOD\n";
+}
+
+/// What the panels show, chosen once for all of them.
+struct Content {
+  std::vector<std::vector<VectorXd>> light;  ///< sampled paths
+  std::vector<VectorXd> dark;                ///< sampled outcomes
+  struct Law {
+    std::string colour, label;
+    std::vector<std::vector<VectorXd>> paths;
+  };
+  std::vector<Law> laws;
+};
+
+Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::size_t most) {
+  Content content;
+  if (figure.set) {
+    for (const auto& path : figure.set->paths) {
+      if (content.light.size() < most / 4) content.light.push_back(path);
+    }
+    for (const SetSample& sample : figure.set->kept) {
+      if (sample.terminated && content.dark.size() < most)
+        content.dark.push_back(sample.outcome.c_plus);
+    }
+  }
+  Content::Law at_once{kBlue, "simultaneous", {}};
+  std::vector<Content::Law> in_turn;
+  for (const OutcomeRow& row : figure.laws) {
+    if (row.path.empty()) continue;
+    if (!row.order) {
+      at_once.paths.push_back(row.path);
+    } else if (in_turn.size() < kMostColours) {
+      std::string order = order_text(impact, *row.order);
+      if (row.order->size() > 8)
+        order = fmt::format("{} .. ({} impacts)", order.substr(0, 11), row.order->size());
+      in_turn.push_back({kSequential[in_turn.size()], "sequential " + order, {row.path}});
+    }
+  }
+  if (!at_once.paths.empty()) content.laws.push_back(std::move(at_once));
+  for (Content::Law& law : in_turn) content.laws.push_back(std::move(law));
+  return content;
+}
+
+std::string velocity_panel(const ImpactCase& impact, const Content& content, const Panel& panel) {
+  std::string data = block("light", content.light, panel) + block("dark", {content.dark}, panel) +
+                     block("before", {{impact.problem().c}}, panel);
+  std::string plot = "plot ";
+  if (!content.light.empty()) plot += "$light w l lw 0.6 lc rgb '#d5d5d5' notitle, ";
+  if (!content.dark.empty()) plot += "$dark w p pt 7 ps 0.25 lc rgb '#4a4a4a' notitle, ";
+  for (std::size_t k = 0; k < content.laws.size(); ++k) {
+    const Content::Law& law = content.laws[k];
+    std::vector<VectorXd> ends;
+    for (const auto& path : law.paths) ends.push_back(path.back());
+    data += block(fmt::format("law{}", k), law.paths, panel) +
+            block(fmt::format("end{}", k), {ends}, panel);
+    plot += fmt::format(
+        "$law{0} w l lw 2.2 lc rgb '{1}' notitle, $end{0} w p pt 7 ps {2} lc rgb '{1}' notitle, ",
+        k, law.colour, 1.3 - 0.15 * static_cast<double>(k));
+  }
+  plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle\n";
+  return fmt::format("{}set xlabel '{}'\nset ylabel '{}'\n{}", data, panel.x.label, panel.y.label,
+                     plot);
+}
+
+/// Outlines of all bodies at q as gnuplot polylines.
+std::string outlines(const PlanarMechanism& mechanism, const VectorXd& q) {
+  std::string text;
+  const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Zero(mechanism.nv()));
+  const auto emit = [&](const Frame& f, const Vector2d& local) {
+    const double s = std::sin(f.angle), c = std::cos(f.angle);
+    text += fmt::format("{:.5g} {:.5g}\n", f.position.x() + c * local.x() - s * local.y(),
+                        f.position.y() + s * local.x() + c * local.y());
+  };
+  for (std::size_t b = 0; b < frames.size(); ++b) {
+    for (const Shape& shape : mechanism.bodies()[b].shapes) {
+      if (shape.radius > 0) {
+        for (int k = 0; k <= 48; ++k) {
+          const double angle = 2 * std::numbers::pi * k / 48;
+          emit(frames[b],
+               shape.vertices[0] + shape.radius * Vector2d(std::cos(angle), std::sin(angle)));
+        }
+        text += '\n';
+        // a spoke shows how the disc turns
+        if (shape.radius > 0.1) {
+          emit(frames[b], shape.vertices[0]);
+          emit(frames[b], shape.vertices[0] + Vector2d(0, shape.radius));
+          text += '\n';
+        }
+      } else if (shape.vertices.size() > 1) {
+        for (const Vector2d& v : shape.vertices) emit(frames[b], v);
+        if (shape.vertices.size() > 2) emit(frames[b], shape.vertices[0]);
+        text += '\n';
+      }
+    }
+  }
+  return text;
+}
+
+/// Corners of the box that holds the mechanism's outlines.
+void extent(const PlanarMechanism& mechanism, const VectorXd& q, Vector2d& low, Vector2d& high) {
+  const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Zero(mechanism.nv()));
+  for (std::size_t b = 0; b < frames.size(); ++b) {
+    for (const Shape& shape : mechanism.bodies()[b].shapes) {
+      for (const Vector2d& v : shape.vertices) {
+        const double s = std::sin(frames[b].angle), c = std::cos(frames[b].angle);
+        const Vector2d p =
+            frames[b].position + Vector2d(c * v.x() - s * v.y(), s * v.x() + c * v.y());
+        low = low.cwiseMin(p - Vector2d::Constant(shape.radius));
+        high = high.cwiseMax(p + Vector2d::Constant(shape.radius));
+      }
+    }
+  }
+}
+
+struct Sketch {
+  std::string title, colour;
+  VectorXd q;
+};
+
+/// A few small drawings of the mechanism: the instant of impact in grey, a moment before or after
+/// it in colour.
+std::vector<Sketch> sketches_of(const ImpactCase& impact, const Content& content,
+                                const ImpactFigure& figure, Vector2d& low, Vector2d& high) {
+  const Scenario& s = impact.scenario;
+  low = Vector2d::Constant(HUGE_VAL), high = Vector2d::Constant(-HUGE_VAL);
+  extent(*s.mechanism, s.q, low, high);
+  const double size = (high - low).maxCoeff();
+  const auto moved = [&](const VectorXd& v, double sign) {
+    // the time in which the fastest outline point travels an eighth of the mechanism
+    double fastest = 0;
+    for (const Frame& f : s.mechanism->frames(s.q, v)) {
+      const Eigen::Vector3d rates = f.J * v;
+      fastest = std::max(fastest, rates.head<2>().norm() + std::abs(rates[2]) * 0.3 * size);
+    }
+    const double t = fastest > 1e-12 ? size / 8 / fastest : 0;
+    return VectorXd(s.q + sign * t * v);
+  };
+  std::vector<Sketch> sketches{{"before", "black", moved(s.v, -1)}};
+  std::size_t in_turn = 0;
+  for (const OutcomeRow& row : figure.laws) {
+    if (sketches.size() == 4) break;
+    const std::string modes = [&] {
+      std::string text;
+      for (std::size_t i = 0; i < impact.names.size() && impact.names.size() <= 3; ++i)
+        text += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(row.modes[i]));
+      return text.empty() ? std::string("after") : text;
+    }();
+    const std::string colour =
+        row.order ? kSequential[std::min<std::size_t>(in_turn++, kMostColours - 1)] : kBlue;
+    sketches.push_back({modes, colour, moved(row.velocity, 1)});
+  }
+  for (const Sketch& sketch : sketches) extent(*s.mechanism, sketch.q, low, high);
+  const Vector2d margin = Vector2d::Constant(0.08 * (high - low).maxCoeff());
+  low -= margin, high += margin;
+  (void)content;
+  return sketches;
+}
+
+std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const Vector2d& low,
+                         const Vector2d& high) {
+  const Scenario& s = impact.scenario;
+  std::string planes;
+  for (const ContactPair& pair : s.mechanism->contacts()) {
+    const Edge* edge = std::get_if<Edge>(&pair.second);
+    if (!edge || edge->body != kWorld) continue;
+    const double reach = 2 * (high - low).norm();
+    const Vector2d along(-edge->normal.y(), edge->normal.x());
+    for (const double side : {-1.0, 1.0}) {
+      const Vector2d p = edge->at + side * reach * along;
+      planes += fmt::format("{:.5g} {:.5g}\n", p.x(), p.y());
+    }
+    planes += '\n';
+  }
+  std::string points;
+  for (const int i : impact.reduced.contacts) {
+    const Contact& c = s.terms.contacts[i];
+    points += fmt::format("{:.5g} {:.5g} {}\n", c.point.x(), c.point.y(), c.name);
+  }
+  return fmt::format(
+      "$planes << EOD\n{}EOD\n$now << EOD\n{}EOD\n$moved << EOD\n{}EOD\n$points << EOD\n{}EOD\n"
+      "set title '{}' offset 0,-0.7\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
+      "plot $planes w l lw 3 lc rgb '#9a9a9a' notitle, $now w l lw 1.2 lc rgb '#b5b5b5' notitle, "
+      "$moved w l lw 2 lc rgb '{}' notitle, $points w labels font ',10' offset 0,0.7 notitle\n",
+      planes, outlines(*s.mechanism, s.q), outlines(*s.mechanism, sketch.q), points, sketch.title,
+      low.x(), high.x(), low.y(), high.y(), sketch.colour);
+}
+
+/// The whole figure: sketches above, velocities below, one legend at the foot.
+std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
+                   const std::string& terminal, const std::string& output) {
+  const std::vector<Panel> panels = panels_of(impact);
+  const int columns = panels.size() <= 3 ? static_cast<int>(panels.size()) : 3;
+  const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
+  const double width = std::max(700, 440 * columns),
+               sketch_height = impact.scenario.mechanism ? 210 : 0;
+  const double panel_height = 380, legend = 46, heading = 40;
+  const double height = sketch_height + rows * panel_height + legend + heading;
+
+  std::string text = fmt::format(
+      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
+      "set multiplot title '{}' font ',15'\nset border lw 1.2\nset tics nomirror\n",
+      terminal, width, height, output, figure.title);
+
+  // the mechanism
+  if (impact.scenario.mechanism) {
+    Vector2d low, high;
+    const std::vector<Sketch> sketches = sketches_of(impact, content, figure, low, high);
+    text +=
+        "unset key\nunset border\nunset tics\nset size ratio -1\nset lmargin 1\nset rmargin 1\nset "
+        "tmargin 1.5\nset bmargin 0.5\n";
+    for (std::size_t k = 0; k < sketches.size(); ++k) {
+      const double w = 1.0 / static_cast<double>(sketches.size());
+      text += fmt::format("set origin {},{}\nset size {},{}\n", w * static_cast<double>(k),
+                          (height - heading - sketch_height) / height, w, sketch_height / height);
+      text += sketch_panel(impact, sketches[k], low, high);
+    }
+    text +=
+        "set border 3\nset tics nomirror\nset size noratio\nset autoscale\nunset title\n"
+        "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
+  }
+
+  // contact velocities
+  text +=
+      "unset key\nset border 3\nset xzeroaxis lw 1 lc rgb '#bbbbbb' dt 2\nset yzeroaxis lw 1 lc "
+      "rgb '#bbbbbb' dt 2\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n";
+  for (std::size_t k = 0; k < panels.size(); ++k) {
+    const int row = static_cast<int>(k) / columns, column = static_cast<int>(k) % columns;
+    text += fmt::format("set origin {},{}\nset size {},{}\n", column / static_cast<double>(columns),
+                        (legend + (rows - 1 - row) * panel_height) / height, 1.0 / columns,
+                        panel_height / height);
+    text += velocity_panel(impact, content, panels[k]);
+  }
+
+  // legend
+  text += fmt::format(
+      "set origin 0,0\nset size 1,{}\nunset border\nunset tics\nunset xlabel\nunset ylabel\n"
+      "unset xzeroaxis\nunset yzeroaxis\nset lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin "
+      "0\n"
+      "set key center center horizontal samplen 2 width 1\nset xrange [0:1]\nset yrange [0:1]\n"
+      "plot NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'",
+      legend / height);
+  if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";
+  if (!content.dark.empty())
+    text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
+  for (const Content::Law& law : content.laws)
+    text += fmt::format(", NaN w lp pt 7 lw 2.2 lc rgb '{}' title '{}'", law.colour, law.label);
+  return text + "\nunset multiplot\nset output\n";
+}
+
+/// Runs gnuplot on a script; its complaints become the error.
+void run_gnuplot(const std::string& text) {
+  const std::string base =
+      (std::filesystem::temp_directory_path() / fmt::format("routh-{}", ::getpid())).string();
+  write_file(base + ".gp", text);
+  const int status = std::system(fmt::format("gnuplot '{0}.gp' > '{0}.log' 2>&1", base).c_str());
+  const std::string log = read_file(base + ".log");
+  std::filesystem::remove(base + ".gp");
+  std::filesystem::remove(base + ".log");
+  if (status != 0) throw std::runtime_error("gnuplot failed: " + log);
+}
+
+}  // namespace
+
+void require_gnuplot() {
+  if (std::system("command -v gnuplot > /dev/null 2>&1") != 0)
+    throw InputError("--plot needs gnuplot, which is not installed: apt-get install gnuplot-nox");
+}
+
+std::vector<std::string> draw(const ImpactCase& impact, const ImpactFigure& figure,
+                              const std::string& folder) {
+  require_gnuplot();
+  check_writable_folder(folder);
+  std::vector<std::string> written;
+  // SVG keeps every line as text: fewer of them
+  for (const auto& [ending, terminal, most] :
+       {std::tuple{"png", "pngcairo", std::size_t{20000}}, {"svg", "svg", std::size_t{3000}}}) {
+    const std::string path =
+        (std::filesystem::path(folder) / (figure.name + "." + ending)).string();
+    const std::string temporary = path + ".tmp";
+    run_gnuplot(script(impact, figure, content_of(impact, figure, most), terminal, temporary));
+    std::filesystem::rename(temporary, path);
+    written.push_back(path);
+  }
+  return written;
+}
+
+}  // namespace routh::io

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "routh/impact/set_valued.h"
+#include "routh/io/results.h"
+
+/// Figures by gnuplot, run as a program: PNG and SVG.
+namespace routh::io {
+
+/// Throws InputError with the package to install when gnuplot is not there.
+void require_gnuplot();
+
+/// The impact process projected on contact velocities, as P1 Figs 9, 10, 11, 13, 14: intermediate
+/// velocities light, outcomes dark, simultaneous and sequential paths in colour, and the mechanism
+/// before and after. Any part may be empty. Writes <folder>/<name>.png and .svg and returns their
+/// paths.
+struct ImpactFigure {
+  std::string name, title;
+  std::vector<OutcomeRow> laws = {};  ///< outcomes with paths
+  const SetResult* set = nullptr;     ///< kept outcomes and paths of the set law
+};
+std::vector<std::string> draw(const ImpactCase& impact, const ImpactFigure& figure,
+                              const std::string& folder);
+
+}  // namespace routh::io

@@ -1,0 +1,276 @@
+#include "routh/io/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "routh/io/document.h"
+
+namespace routh::io {
+namespace {
+
+using Eigen::VectorXd;
+
+Json list(const VectorXd& x) { return std::vector<double>(x.data(), x.data() + x.size()); }
+
+/// Normals of an array ordered as c, and one list of tangentials per contact.
+Json normals(const ImpactProblem& p, const VectorXd& c) { return list(c.head(p.contacts())); }
+Json tangentials(const ImpactProblem& p, const VectorXd& c) {
+  Json all = Json::array();
+  for (int i = 0; i < p.contacts(); ++i) all.push_back(list(c.segment(p.tangent(i), p.tangents)));
+  return all;
+}
+
+Json modes_json(const std::vector<ContactState>& modes) {
+  Json names = Json::array();
+  for (const ContactState s : modes) names.push_back(std::string(to_string(s)));
+  return names;
+}
+
+Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
+  const ImpactProblem& p = impact.problem();
+  Json j;
+  if (name_law) j["law"] = row.law;
+  j["velocity"] = list(row.velocity);
+  j["normal"] = normals(p, row.outcome.c_plus);
+  j["tangential"] = tangentials(p, row.outcome.c_plus);
+  j["modes"] = modes_json(row.modes);
+  j["impulse"] = list(row.outcome.impulse);
+  j["energy"] = row.energy;
+  j["residual"] = row.outcome.residual;
+  if (row.order) {
+    j["order"] = Json::array();
+    for (const int i : *row.order) j["order"].push_back(impact.names[i]);
+  }
+  if (!row.segments.empty()) {
+    j["path"] = Json::array();
+    for (const auto& [state, impulse] : row.segments)
+      j["path"].push_back({{"state", std::string(to_string(state))}, {"normal_impulse", impulse}});
+  }
+  return j;
+}
+
+double since(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+double worst_residual(const std::vector<OutcomeRow>& rows) {
+  double worst = 0;
+  for (const OutcomeRow& row : rows) worst = std::max(worst, row.outcome.residual);
+  return worst;
+}
+
+}  // namespace
+
+bool ImpactCase::approaching() const { return colliding(problem(), problem().c); }
+
+ImpactCase impact_case(Scenario scenario) {
+  ImpactCase impact{.scenario = std::move(scenario)};
+  const Scenario& s = impact.scenario;
+  try {
+    impact.reduced = reduce(s.terms, s.v);
+  } catch (const std::invalid_argument& e) {
+    throw InputError(fmt::format("{}: {}", s.name, e.what()));
+  }
+  for (const Contact& contact : s.terms.contacts) impact.apart.push_back(contact.name);
+  for (const int i : impact.reduced.contacts) {
+    const std::string& name = s.terms.contacts[i].name;
+    impact.names.push_back(name);
+    impact.apart.erase(std::find(impact.apart.begin(), impact.apart.end(), name));
+  }
+  if (impact.names.empty())
+    throw InputError(fmt::format("{}: no contact touches at the start; close a gap first", s.name));
+  if (impact.problem().tangents != 1)
+    throw InputError(
+        fmt::format("{}: Jt has two rows per contact; only planar problems (one row per "
+                    "contact) can be solved so far",
+                    s.name));
+  return impact;
+}
+
+OutcomeRow outcome_row(const ImpactCase& impact, const std::string& law, const Outcome& outcome) {
+  OutcomeRow row{.law = law, .outcome = outcome};
+  row.velocity = impact.reduced.lift(impact.scenario.v, outcome.impulse);
+  row.energy = kinetic_energy(impact.scenario.terms, row.velocity);
+  row.modes = contact_states(impact.problem(), outcome.c_plus);
+  return row;
+}
+
+ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  const SimultaneousResult result = simultaneous(impact.problem(), options);
+  ImpactReport report{.law = "simultaneous"};
+  for (const Outcome& outcome : result.outcomes) {
+    report.outcomes.push_back(outcome_row(impact, report.law, outcome));
+    report.outcomes.back().path = {impact.problem().c, outcome.c_plus};
+  }
+  report.complete = !result.outcomes.empty();
+  report.summary = {{"outcomes", result.outcomes.size()},
+                    {"enumerated", result.enumerated},
+                    {"continua", result.continua},
+                    {"max_residual", worst_residual(report.outcomes)},
+                    {"seconds", since(began)}};
+  return report;
+}
+
+ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  const SequentialResult result = sequential(impact.problem(), options);
+  ImpactReport report{.law = "sequential"};
+  const auto rows = [&](const std::vector<SequentialOutcome>& from, std::vector<OutcomeRow>& to) {
+    for (const SequentialOutcome& s : from) {
+      to.push_back(outcome_row(impact, report.law, s.outcome));
+      to.back().order = s.order;
+      to.back().path = s.path;
+    }
+  };
+  rows(result.outcomes, report.outcomes);
+  rows(result.unfinished, report.unfinished);
+  report.complete = !result.outcomes.empty();
+  report.summary = {{"outcomes", result.outcomes.size()},
+                    {"unfinished", result.unfinished.size()},
+                    {"all_orders", options.order.empty() && result.complete},
+                    {"states", result.states},
+                    {"max_residual", worst_residual(report.outcomes)},
+                    {"seconds", since(began)}};
+  return report;
+}
+
+ImpactReport report_all(const ImpactCase& impact, const ImpactReport& at_once,
+                        const ImpactReport& in_turn) {
+  ImpactReport report{.law = "all", .outcomes = at_once.outcomes, .unfinished = in_turn.unfinished};
+  const double same = 1000 * velocity_tolerance(impact.problem());
+  for (const OutcomeRow& row : in_turn.outcomes) {
+    const auto known =
+        std::find_if(report.outcomes.begin(), report.outcomes.end(), [&](const OutcomeRow& r) {
+          return (r.outcome.c_plus - row.outcome.c_plus).lpNorm<Eigen::Infinity>() <= same;
+        });
+    if (known == report.outcomes.end()) {
+      report.outcomes.push_back(row);
+    } else if (!known->order) {
+      known->law += ", sequential";
+      known->order = row.order;
+    }
+  }
+  report.complete = !report.outcomes.empty();
+  report.summary = {{"outcomes", report.outcomes.size()},
+                    {"simultaneous", at_once.summary},
+                    {"sequential", in_turn.summary},
+                    {"max_residual", worst_residual(report.outcomes)}};
+  return report;
+}
+
+ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact) {
+  const auto began = std::chrono::steady_clock::now();
+  const ImpactProblem& p = impact.problem();
+  ImpactReport report{.law = "single"};
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (contact ? i != *contact : p.c[i] >= -velocity_tolerance(p)) continue;
+    const SingleResult result = single(p, i);
+    OutcomeRow row =
+        outcome_row(impact, report.law, {result.impulse, result.c_plus, result.residual});
+    row.order = std::vector<int>{i};
+    row.segments = result.path;
+    (result.finished ? report.outcomes : report.unfinished).push_back(std::move(row));
+  }
+  report.complete = !report.outcomes.empty();
+  report.summary = {{"outcomes", report.outcomes.size()},
+                    {"max_residual", worst_residual(report.outcomes)},
+                    {"seconds", since(began)}};
+  return report;
+}
+
+ImpactReport report_set(const ImpactCase& impact, const SetResult& result) {
+  const ImpactProblem& p = impact.problem();
+  ImpactReport report{.law = "set"};
+  for (const SetSample& sample : result.kept) {
+    if (sample.terminated)
+      report.outcomes.push_back(outcome_row(impact, report.law, sample.outcome));
+  }
+  const bool any = result.terminated > 0;
+  const auto per_sample = [&](std::uint64_t n) {
+    return result.samples ? static_cast<double>(n) / static_cast<double>(result.samples) : 0;
+  };
+  report.complete = !result.stopped && any && result.unsolved == 0;
+  report.summary = {
+      {"samples", result.samples},
+      {"terminated", result.terminated},
+      {"unsolved", result.unsolved},
+      {"incomplete", result.stopped},
+      {"lcps_per_sample", per_sample(result.steps)},
+      {"most_lcps", result.most_steps},
+      {"ambiguous_steps", result.ambiguous_steps},
+      {"ambiguous_samples", result.ambiguous_samples},
+      {"fallback_steps", result.fallback_steps},
+      {"branches_enumerated", result.enumerated},
+      {"max_residual", result.max_residual},
+      {"normal_min", any ? normals(p, result.c_min) : Json()},
+      {"normal_max", any ? normals(p, result.c_max) : Json()},
+      {"tangential_min", any ? tangentials(p, result.c_min) : Json()},
+      {"tangential_max", any ? tangentials(p, result.c_max) : Json()},
+      {"seconds", result.seconds},
+      {"samples_per_second",
+       result.seconds > 0 ? static_cast<double>(result.samples) / result.seconds : 0}};
+  return report;
+}
+
+Json to_json(const ImpactCase& impact, const ImpactReport& report) {
+  const ImpactProblem& p = impact.problem();
+  Json j;
+  j["scenario"] = impact.scenario.name;
+  j["law"] = report.law;
+  Json parameters = Json::object();
+  for (const Parameter& parameter : impact.scenario.parameters)
+    parameters[parameter.name] = parameter.value;
+  j["parameters"] = parameters;
+  j["contacts"] = impact.names;
+  j["before"] = {{"velocity", list(impact.scenario.v)},
+                 {"normal", normals(p, p.c)},
+                 {"tangential", tangentials(p, p.c)},
+                 {"modes", modes_json(contact_states(p, p.c))},
+                 {"energy", kinetic_energy(impact.scenario.terms, impact.scenario.v)}};
+  j["outcomes"] = Json::array();
+  for (const OutcomeRow& row : report.outcomes)
+    j["outcomes"].push_back(row_json(impact, row, report.law == "all"));
+  if (!report.unfinished.empty()) {
+    j["unfinished"] = Json::array();
+    for (const OutcomeRow& row : report.unfinished)
+      j["unfinished"].push_back(row_json(impact, row, false));
+  }
+  j["summary"] = report.summary;
+  return j;
+}
+
+std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
+  std::string csv = "outcome,law,order,energy,residual";
+  const auto& mechanism = impact.scenario.mechanism;
+  for (int i = 0; i < impact.scenario.v.size(); ++i)
+    csv += fmt::format(",v.{}", mechanism ? mechanism->coordinates()[i] : std::to_string(i));
+  for (const char* what :
+       {"normal", "tangential", "mode", "impulse_normal", "impulse_tangential"}) {
+    for (const std::string& name : impact.names) csv += fmt::format(",{}.{}", what, name);
+  }
+  csv += '\n';
+  const int m = impact.problem().contacts();
+  for (std::size_t k = 0; k < report.outcomes.size(); ++k) {
+    const OutcomeRow& row = report.outcomes[k];
+    csv += fmt::format("{},\"{}\",{},{},{}", k, row.law,
+                       row.order ? order_text(impact, *row.order) : "", row.energy,
+                       row.outcome.residual);
+    for (const double x : row.velocity) csv += fmt::format(",{}", x);
+    for (const double x : row.outcome.c_plus) csv += fmt::format(",{}", x);
+    for (int i = 0; i < m; ++i) csv += fmt::format(",{}", to_string(row.modes[i]));
+    for (const double x : row.outcome.impulse) csv += fmt::format(",{}", x);
+    csv += '\n';
+  }
+  return csv;
+}
+
+std::string order_text(const ImpactCase& impact, const std::vector<int>& order) {
+  std::vector<std::string> names;
+  for (const int i : order) names.push_back(impact.names[i]);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+}  // namespace routh::io

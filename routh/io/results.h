@@ -1,0 +1,73 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routh/impact/sequential.h"
+#include "routh/impact/set_valued.h"
+#include "routh/impact/simultaneous.h"
+#include "routh/impact/single.h"
+#include "routh/io/scenario.h"
+#include "routh/simulate/reduce.h"
+
+namespace routh::io {
+
+using Json = nlohmann::ordered_json;
+
+/// A scenario at the instant of impact, ready for any law.
+struct ImpactCase {
+  Scenario scenario;
+  ReducedImpact reduced;
+  std::vector<std::string> names;  ///< of the touching contacts
+  std::vector<std::string> apart;  ///< of the contacts that do not touch
+
+  const ImpactProblem& problem() const { return reduced.problem; }
+  bool approaching() const;  ///< false: nothing to do
+};
+
+/// Throws InputError when the scenario cannot be an impact: penetration, bad inertia, no touching
+/// contact.
+ImpactCase impact_case(Scenario scenario);
+
+/// One outcome in generalised and contact velocities, with its energy.
+struct OutcomeRow {
+  std::string law;
+  Outcome outcome;
+  Eigen::VectorXd velocity;
+  double energy = 0;
+  std::vector<ContactState> modes;
+  std::optional<std::vector<int>> order;     ///< sequential
+  std::vector<SingleSegment> segments = {};  ///< single
+  std::vector<Eigen::VectorXd> path = {};    ///< contact velocities on the way, for figures
+};
+
+struct ImpactReport {
+  std::string law;
+  std::vector<OutcomeRow> outcomes;
+  std::vector<OutcomeRow> unfinished;  ///< sequences given up
+  Json summary = Json::object();
+  bool complete = true;  ///< false: stopped early, or the law could not finish
+};
+
+OutcomeRow outcome_row(const ImpactCase& impact, const std::string& law, const Outcome& outcome);
+
+/// Laws applied to a case, as reports. `all` merges simultaneous and sequential: every outcome
+/// once.
+ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options = {});
+ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options = {});
+ImpactReport report_all(const ImpactCase& impact, const ImpactReport& simultaneous,
+                        const ImpactReport& sequential);
+/// Routh's law at one contact, or at each approaching contact in turn.
+ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact = {});
+ImpactReport report_set(const ImpactCase& impact, const SetResult& result);
+
+Json to_json(const ImpactCase& impact, const ImpactReport& report);
+/// One row per outcome: energy, residual, velocities, contact velocities, impulses.
+std::string to_csv(const ImpactCase& impact, const ImpactReport& report);
+
+/// Names of the contacts of an order: "A B A".
+std::string order_text(const ImpactCase& impact, const std::vector<int>& order);
+
+}  // namespace routh::io

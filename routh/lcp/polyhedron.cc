@@ -1,0 +1,99 @@
+#include "routh/lcp/polyhedron.h"
+
+#include <Eigen/Dense>
+#include <numeric>
+#include <optional>
+
+namespace routh::lcp {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void insert_distinct(std::vector<VectorXd>& list, const VectorXd& x, double tolerance) {
+  for (const VectorXd& known : list) {
+    if ((known - x).lpNorm<Eigen::Infinity>() <= tolerance * (1 + x.lpNorm<Eigen::Infinity>()))
+      return;
+  }
+  list.push_back(x);
+}
+
+/// Calls visit(chosen) for every subset of `size` out of 0..count-1.
+template <class Visit>
+void for_each_subset(int count, int size, Visit visit) {
+  if (size > count) return;
+  std::vector<int> chosen(size);
+  std::iota(chosen.begin(), chosen.end(), 0);
+  while (true) {
+    visit(chosen);
+    int i = size - 1;
+    while (i >= 0 && chosen[i] == count - size + i) --i;
+    if (i < 0) return;
+    ++chosen[i];
+    for (int j = i + 1; j < size; ++j) chosen[j] = chosen[j - 1] + 1;
+  }
+}
+
+}  // namespace
+
+Corners corners(const MatrixXd& E, const VectorXd& e, const MatrixXd& F, const VectorXd& f,
+                double tolerance) {
+  Corners result;
+  const int n = static_cast<int>(E.cols());
+  const double data = 1e-300 + (e.size() ? e.cwiseAbs().maxCoeff() : 0.0) +
+                      (f.size() ? f.cwiseAbs().maxCoeff() : 0.0);
+
+  // the affine hull of the equations: x = x0 + N t
+  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
+  solver.setThreshold(1e-11);
+  VectorXd x0 = VectorXd::Zero(n);
+  MatrixXd N = MatrixXd::Identity(n, n);
+  if (E.rows() > 0) {
+    solver.compute(E);
+    x0 = solver.solve(-e);
+    if ((E * x0 + e).lpNorm<Eigen::Infinity>() > tolerance * data) return result;
+    Eigen::FullPivLU<MatrixXd> lu;
+    lu.setThreshold(1e-11);
+    lu.compute(E);
+    N = lu.dimensionOfKernel() > 0 ? MatrixXd(lu.kernel()) : MatrixXd(n, 0);
+  }
+  const int d = static_cast<int>(N.cols());
+  const MatrixXd H = F * N;
+  const VectorXd g = F * x0 + f;
+
+  const auto feasible = [&](const VectorXd& t) {
+    const VectorXd slack = H * t + g;
+    return slack.size() == 0 || slack.minCoeff() >= -tolerance * data;
+  };
+  if (d == 0) {
+    if (feasible(VectorXd(0))) result.x.push_back(x0);
+    return result;
+  }
+
+  // corners: d independent inequalities hold with equality
+  for_each_subset(static_cast<int>(H.rows()), d, [&](const std::vector<int>& tight) {
+    Eigen::FullPivLU<MatrixXd> lu(H(tight, Eigen::all));
+    lu.setThreshold(1e-11);
+    if (!lu.isInvertible()) return;
+    const VectorXd t = lu.solve(-g(tight));
+    if (feasible(t)) insert_distinct(result.x, x0 + N * t, 1e3 * tolerance);
+  });
+
+  // extreme directions: d - 1 tight, the rest not decreasing
+  if (result.x.empty()) return result;
+  for_each_subset(static_cast<int>(H.rows()), d - 1, [&](const std::vector<int>& tight) {
+    Eigen::FullPivLU<MatrixXd> lu(d > 1 ? MatrixXd(H(tight, Eigen::all)) : MatrixXd::Zero(1, 1));
+    lu.setThreshold(1e-11);
+    if (lu.dimensionOfKernel() != 1) return;
+    const VectorXd direction = lu.kernel().col(0).normalized();
+    for (const double sign : {1.0, -1.0}) {
+      const VectorXd slack = H * (sign * direction);
+      const double size = std::max(1e-300, H.cwiseAbs().maxCoeff());
+      if (slack.size() == 0 || slack.minCoeff() >= -tolerance * size)
+        insert_distinct(result.rays, (N * (sign * direction)).normalized(), 1e3 * tolerance);
+    }
+  });
+  return result;
+}
+
+}  // namespace routh::lcp

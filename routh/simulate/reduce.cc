@@ -1,0 +1,70 @@
+#include "routh/simulate/reduce.h"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <stdexcept>
+
+namespace routh {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void check_inertia(const MatrixXd& M, bool joints) {
+  if (!M.allFinite()) throw std::invalid_argument("M has an entry that is not finite");
+  const double size = M.cwiseAbs().maxCoeff();
+  if ((M - M.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size)
+    throw std::invalid_argument("M is not symmetric; an inertia matrix must be");
+  const double least =
+      Eigen::SelfAdjointEigenSolver<MatrixXd>(M, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
+  if (least < -1e-10 * size || (!joints && least <= 1e-14 * size)) {
+    throw std::invalid_argument("M is not positive definite: its smallest eigenvalue is " +
+                                std::to_string(least));
+  }
+}
+
+}  // namespace
+
+ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
+  const int nv = static_cast<int>(v.size());
+  ReducedImpact reduced;
+  check_inertia(terms.M, terms.A.rows() > 0);
+  reduced.Mdag = kkt(terms.M, terms.A).Mdag;
+
+  for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
+    const Contact& contact = terms.contacts[i];
+    if (contact.phi < -touching) {
+      throw std::invalid_argument("contact " + contact.name + " penetrates by " +
+                                  std::to_string(-contact.phi) + " m at the start");
+    }
+    if (contact.phi <= touching) reduced.contacts.push_back(static_cast<int>(i));
+  }
+
+  // rows: all normals, then the tangents contact by contact
+  const int m = static_cast<int>(reduced.contacts.size());
+  const int tangents = m ? static_cast<int>(terms.contacts[reduced.contacts[0]].Jt.rows()) : 1;
+  ImpactProblem& p = reduced.problem;
+  p.tangents = tangents;
+  p.mu.resize(m);
+  reduced.J.resize((1 + tangents) * m, nv);
+  for (int k = 0; k < m; ++k) {
+    const Contact& contact = terms.contacts[reduced.contacts[k]];
+    reduced.J.row(k) = contact.Jn;
+    reduced.J.middleRows(m + k * tangents, tangents) = contact.Jt;
+    p.mu[k] = contact.mu;
+  }
+  p.G = reduced.J * reduced.Mdag * reduced.J.transpose();
+  p.G = 0.5 * (p.G + p.G.transpose()).eval();
+  p.c = reduced.J * v;
+
+  // what the rows could amount to without cancellation tells which velocities are rounding
+  const VectorXd terms_of_c = reduced.J.cwiseAbs() * v.cwiseAbs();
+  for (int i = 0; i < p.c.size(); ++i) {
+    if (std::abs(p.c[i]) <= 1e-12 * terms_of_c[i]) p.c[i] = 0;
+  }
+  return reduced;
+}
+
+double kinetic_energy(const Terms& terms, const VectorXd& v) { return 0.5 * v.dot(terms.M * v); }
+
+}  // namespace routh

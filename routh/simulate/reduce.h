@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "routh/impact/problem.h"
+#include "routh/model/kkt.h"
+#include "routh/model/system.h"
+
+namespace routh {
+
+/// The bridge between a mechanism and its impact: contact space and the way back.
+struct ReducedImpact {
+  ImpactProblem problem;
+  Eigen::MatrixXd J;          ///< contact rows, normals first, P1 (26)
+  Eigen::MatrixXd Mdag;       ///< P4 (8)
+  std::vector<int> contacts;  ///< which of Terms::contacts take part, in order
+
+  /// v⁺ = v + M† Jᵀ Λ.
+  Eigen::VectorXd lift(const Eigen::VectorXd& v, const Eigen::VectorXd& impulse) const {
+    return v + Mdag * (J.transpose() * impulse);
+  }
+};
+
+/// Contacts with a gap of at most `touching` [m] take part. G = J M† Jᵀ and c = J v; values of c
+/// that are rounding are set to zero, so that a foot at rest is exactly at rest. Throws
+/// std::invalid_argument when M is not symmetric or not positive semi-definite, when a contact
+/// penetrates by more than `touching`, or when the KKT matrix is singular. Without touching
+/// contacts the problem is empty.
+ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, double touching = 1e-6);
+
+double kinetic_energy(const Terms& terms, const Eigen::VectorXd& v);
+
+}  // namespace routh
