@@ -146,9 +146,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   WalkTask task;
   double speed = 1;
   if (result.enumerated) {
-    table.emplace(problem);
+    table.emplace(problem, options.step);
     speed = table->speed();
-    task = table->task(options.step);
+    task = table->task();
     task.final_step = options.final_step / speed;
     task.limit = options.limit;
     task.draws = options.draws;

@@ -16,16 +16,17 @@ namespace routh {
 ///
 /// so that a sample costs a few small matrix-vector products and no factorisation. Modes are stored
 /// eight to a block, the same inequality of all eight side by side, for the kernel to test them
-/// together. Singular modes are left out: their solution sets have corners in regular modes; where
-/// they have none the walk falls back to enumerate_modes(). Planar problems of up to
-/// kMaxWalkContacts contacts.
+/// together. A few trial walks tell which inequalities reject most: these come first, and modes
+/// that fail early share blocks. Singular modes are left out: their solution sets have corners in
+/// regular modes; where they have none the walk falls back to enumerate_modes(). Planar problems of
+/// up to kMaxWalkContacts contacts.
 class StepTable {
  public:
-  explicit StepTable(const ImpactProblem& problem);
+  /// For steps of size h [N s].
+  StepTable(const ImpactProblem& problem, double h);
 
-  /// A task that points into this table, with the step h [N s]; the caller adds draws, seed and
-  /// limits.
-  WalkTask task(double h) const;
+  /// A task that points into this table; the caller adds draws, seed and limits.
+  WalkTask task() const;
 
   double speed() const {
     return speed_;
@@ -33,10 +34,17 @@ class StepTable {
   int modes() const { return static_cast<int>(zeros_.size()); }
 
  private:
+  struct Mode {
+    Eigen::MatrixXd inequalities;  ///< unit rows over x
+    int needed = 0;                ///< rows after which no trial is left
+  };
+  void store(const std::vector<Mode>& modes);
+
   ImpactProblem scaled_;
-  double speed_ = 1;
-  std::vector<int> block_rows_;
-  std::vector<double> rows_, impulse_, G_;
+  double speed_ = 1, h_ = 1;
+  std::vector<double> first_row_, rows_, impulse_;
+  std::vector<int> other_rows_;
+  std::vector<std::int64_t> offset_;
   std::vector<std::int32_t> mode_;
   std::vector<std::uint32_t> zeros_;
 };

@@ -33,10 +33,13 @@ struct WalkTask {
 
   // the modes of the step problem, see step_table.h
   int blocks = 0;
-  const int* block_rows = nullptr;       ///< inequalities of each block
+  const double* first_row = nullptr;     ///< [block][3m][kLanes]: the inequality that rejects most
+  const int* other_rows = nullptr;       ///< how many more each block has, an even number
   const double* rows = nullptr;          ///< [block][inequality][3m][kLanes]
-  const std::int32_t* mode = nullptr;    ///< [block][kLanes], -1 where a lane is empty
-  const double* impulse = nullptr;       ///< [mode][2m][3m]: λ = impulse x
+  const std::int64_t* offset = nullptr;  ///< where the rows of a block begin
+  const std::int32_t* mode = nullptr;    ///< [block][kLanes]
+  unsigned last_lanes = 0;               ///< bits of the lanes in use in the last block
+  const double* impulse = nullptr;       ///< [mode][3m][2m]: λ = impulseᵀ x
   const std::uint32_t* zeros = nullptr;  ///< [mode]: bits of the velocities that vanish
 
   double h = 0;           ///< box width

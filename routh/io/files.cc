@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "routh/io/document.h"
 
@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::stringstream content;
-  if (fs::is_directory(path) || !in || !(content << in.rdbuf()))
+  if (fs::is_directory(path) || !in) {
     throw InputError(fmt::format("cannot read '{}': {}", path,
                                  fs::is_directory(path) ? "it is a folder" : std::strerror(errno)));
-  return content.str();
+  }
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void check_writable_folder(const std::string& folder) {
