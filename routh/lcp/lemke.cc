@@ -2,9 +2,14 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
+
+#include "routh/lcp/pivot.h"
 
 namespace routh::lcp {
 namespace {
@@ -13,47 +18,47 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// The dictionary  basic = b + T nonbasic.  Variables are numbered y: 0..n-1, z: n..2n-1, z₀: 2n.
-/// Columns of T are contiguous (Eigen's default), so that a pivot is n + 1 rank-one column updates.
 struct Dictionary {
-  int n;
-  MatrixXd T;              // n x (n + 2); the last column is b
-  std::vector<int> basic;  // variable of each row
-  std::vector<int> nonbasic;
-  std::vector<int> y_row;     // row where y_k is basic, or -1
-  std::vector<int> y_column;  // column where y_k is nonbasic, or -1
+  int n, stride;
+  std::unique_ptr<double[], decltype(&std::free)>
+      T;                   // n rows: n + 1 columns of nonbasic variables, b, padding
+  std::vector<int> names;  // basic variable of each row, then nonbasic variable of each column
+  std::vector<int> place;  // of each variable: its row, or n + its column
 
   Dictionary(const Problem& problem, const VectorXd& cover)
-      : n(problem.size()), T(n, n + 2), basic(n), nonbasic(n + 1), y_row(n), y_column(n, -1) {
-    T.leftCols(n) = problem.W;
-    T.col(n) = cover;
-    T.col(n + 1) = problem.w;
-    for (int i = 0; i < n; ++i) basic[i] = y_row[i] = i;
-    for (int j = 0; j <= n; ++j) nonbasic[j] = n + j;
+      : n(problem.size()),
+        stride((n + 2 + 7) / 8 * 8),
+        T(static_cast<double*>(std::aligned_alloc(64, sizeof(double) * n * stride)), &std::free),
+        names(2 * n + 1),
+        place(2 * n + 1) {
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) at(i, j) = problem.W(i, j);
+      at(i, n) = cover[i];
+      at(i, n + 1) = problem.w[i];
+      for (int j = n + 2; j < stride; ++j) at(i, j) = 0;
+    }
+    std::iota(names.begin(), names.end(), 0);
+    std::iota(place.begin(), place.end(), 0);
   }
 
-  auto b() const { return T.col(n + 1); }
+  double& at(int row, int column) { return T[row * stride + column]; }
+  double at(int row, int column) const { return T[row * stride + column]; }
+  double b(int row) const { return at(row, n + 1); }
+  int basic(int row) const { return names[row]; }
+  int column_of(int variable) const { return place[variable] - n; }
+
+  /// Exchanges the basic variable of a row with the nonbasic variable of a column.
+  void pivot(const PivotKernel& kernel, int row, int column) {
+    kernel.exchange(T.get(), n, stride, row, column);
+    std::swap(names[row], names[n + column]);
+    place[names[row]] = row;
+    place[names[n + column]] = n + column;
+  }
 
   /// Coefficient of ε^(k+1) in the perturbed right-hand side of a row.
   double perturbation(int row, int k) const {
-    if (y_row[k] >= 0) return y_row[k] == row ? 1.0 : 0.0;
-    return -T(row, y_column[k]);
-  }
-
-  /// Exchanges the basic variable of a row with the nonbasic variable of a column.
-  void pivot(int row, int column) {
-    const double inverse = 1 / T(row, column);
-    const VectorXd entering = T.col(column);
-    T.col(column).setZero();
-    T(row, column) = -1;  // becomes 1 / pivot below
-    for (int j = 0; j < n + 2; ++j) {
-      const double scale = -T(row, j) * inverse;
-      if (scale == 0) continue;
-      T.col(j) += scale * entering;
-      T(row, j) = scale;
-    }
-    std::swap(basic[row], nonbasic[column]);
-    if (basic[row] < n) y_row[basic[row]] = row, y_column[basic[row]] = -1;
-    if (nonbasic[column] < n) y_column[nonbasic[column]] = column, y_row[nonbasic[column]] = -1;
+    if (place[k] < n) return place[k] == row ? 1.0 : 0.0;
+    return -at(row, column_of(k));
   }
 
   /// Is row i before row j in the lexicographic order of (b, ε-coefficients) / weight?
@@ -108,12 +113,15 @@ LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
   const int max_pivots = options.max_pivots > 0 ? options.max_pivots : 20 * n + 50;
   const int z0 = 2 * n;
   const double tie = 1e-11;
+  const PivotKernel kernel = pivot_kernel();
+  const double smallest_pivot = 1e-11 * std::max(1.0, problem.W.cwiseAbs().maxCoeff());
+  std::vector<double> ratio(n);
   Dictionary d(problem, cover);
 
   const auto current_z = [&] {
     VectorXd z = VectorXd::Zero(n);
     for (int i = 0; i < n; ++i) {
-      if (d.basic[i] >= n && d.basic[i] < z0) z[d.basic[i] - n] = std::max(0.0, d.b()[i]);
+      if (d.basic(i) >= n && d.basic(i) < z0) z[d.basic(i) - n] = std::max(0.0, d.b(i));
     }
     return z;
   };
@@ -121,46 +129,39 @@ LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
   // z₀ enters and covers the most negative w; among equals the lexicographically last row leaves
   int row = 0;
   for (int i = 1; i < n; ++i) {
-    const double a = d.b()[i] / cover[i], best = d.b()[row] / cover[row];
+    const double a = d.b(i) / cover[i], best = d.b(row) / cover[row];
     const double gap = tie * (std::abs(a) + std::abs(best));
     if (a < best - gap ||
         (a <= best + gap && d.lexicographically_less(i, cover[i], row, cover[row], tie)))
       row = i;
   }
-  int leaving = d.basic[row];
-  d.pivot(row, n);
+  int leaving = d.basic(row);
+  d.pivot(kernel, row, n);
 
   for (int pivots = 1; pivots <= max_pivots; ++pivots) {
     // the complement of what left enters
     const int entering = leaving < n ? leaving + n : leaving - n;
-    int column = 0;
-    while (d.nonbasic[column] != entering) ++column;
+    const int column = d.column_of(entering);
 
-    // ratio test, ties lexicographic, z₀ first of all
-    const auto t = d.T.col(column);
-    const double smallest_pivot = 1e-11 * std::max(1.0, t.cwiseAbs().maxCoeff());
-    double best = std::numeric_limits<double>::infinity();
+    // ratio test: the smallest ratio, then among the rows that tie z₀ or else the lexicographically
+    // first
+    const double best =
+        kernel.ratios(d.T.get(), n, d.stride, column, n + 1, smallest_pivot, ratio.data());
     row = -1;
-    for (int i = 0; i < n; ++i) {
-      if (t[i] >= -smallest_pivot) continue;
-      const double ratio = std::max(0.0, d.b()[i]) / -t[i];
-      const double gap = tie * (1e-3 + std::min(ratio, best));
-      const bool clearly = ratio < best - gap;
-      const bool tied = !clearly && ratio <= best + gap;
-      if (!clearly && !tied) continue;
-      if (tied && row >= 0 && d.basic[row] == z0) continue;
-      if (clearly || d.basic[i] == z0 || d.lexicographically_less(i, -t[i], row, -t[row], tie)) {
-        best = ratio;
+    for (int i = 0; i < n && std::isfinite(best); ++i) {
+      if (ratio[i] > best + tie * (1e-3 + best)) continue;
+      if (row < 0 || d.basic(i) == z0 ||
+          (d.basic(row) != z0 &&
+           d.lexicographically_less(i, -d.at(i, column), row, -d.at(row, column), tie)))
         row = i;
-      }
     }
     if (row < 0) {
       LemkeResult ray{.status = Status::kRay, .z = current_z(), .pivots = pivots};
       ray.residual = residual(problem, ray.z);
       return ray;
     }
-    leaving = d.basic[row];
-    d.pivot(row, column);
+    leaving = d.basic(row);
+    d.pivot(kernel, row, column);
     if (leaving == z0) return conclude(problem, options, current_z(), pivots);
   }
   LemkeResult spent{.status = Status::kPivotLimit, .z = current_z(), .pivots = max_pivots};

@@ -1,0 +1,2 @@
+#define ROUTH_KERNEL pivot_kernel_avx2
+#include "routh/lcp/pivot_kernel.inc"
