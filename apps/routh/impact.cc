@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "routh/impact/cone.h"
@@ -58,6 +60,57 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
   return options;
 }
 
+/// A law's report, what to show of it, and what to draw.
+struct Applied {
+  io::ImpactReport report;
+  std::string shown;
+  std::vector<io::OutcomeRow> paths;
+  std::optional<SetResult> set = {};
+};
+
+Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
+  SetOptions options = set_options(impact, a);
+  const std::uint64_t keep = options.keep;
+  if (!a.plot.empty()) {
+    options.keep = std::max(options.keep, kFigureOutcomes);
+    options.paths = kFigurePaths;
+  }
+  options.progress = progress(options.samples, "sampling");
+  Applied applied;
+  applied.set = set_valued(impact.problem(), options);
+  clear_progress();
+  applied.shown = describe_set(impact, *applied.set);
+  applied.report = io::report_set(impact, *applied.set);
+  if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
+  if (!a.plot.empty()) applied.paths = io::law_paths(impact);
+  return applied;
+}
+
+Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
+  if (a.law == "set") return apply_set(impact, a);
+  Applied applied;
+  if (a.law == "simultaneous") applied.report = io::report_simultaneous(impact);
+  if (a.law == "sequential")
+    applied.report = io::report_sequential(impact, sequential_options(impact, a));
+  if (a.law == "single") {
+    std::optional<int> contact;
+    if (!a.contact.empty()) contact = contact_index(impact, "--contact", a.contact);
+    applied.report = io::report_single(impact, contact);
+  }
+  if (a.law == "all") {
+    const io::ImpactReport at_once = io::report_simultaneous(impact);
+    const io::ImpactReport in_turn = io::report_sequential(impact, sequential_options(impact, a));
+    applied.report = io::report_all(impact, at_once, in_turn);
+    applied.paths = at_once.outcomes;
+    applied.paths.insert(applied.paths.end(), in_turn.outcomes.begin(), in_turn.outcomes.end());
+  } else {
+    applied.paths = applied.report.outcomes;
+  }
+  applied.shown = describe_outcomes(impact, applied.report);
+  if (!applied.report.complete) applied.shown += "\nno outcome was found\n";
+  return applied;
+}
+
 int run_impact(const ImpactArguments& a) {
   // everything that can be wrong is found before the work begins
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
@@ -69,75 +122,36 @@ int run_impact(const ImpactArguments& a) {
   const io::ImpactCase impact = a.scenario.load();
   const bool quiet = a.json == "-";
   if (!quiet) fmt::print("{}", describe_before(impact));
-  if (!impact.approaching())
+  if (!impact.approaching()) {
     fmt::print(stderr,
                "routh: no contact approaches: there is no impact, the velocity stays as it is\n");
+  }
   const FrictionCone cone =
       friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem().mu);
-  if (!cone.pointed)
+  if (!cone.pointed) {
     fmt::print(stderr,
                "routh: warning: the friction cone is not pointed: the contacts can jam and laws "
                "may not end\n");
-
-  // the law
-  io::ImpactReport report;
-  io::ImpactFigure figure{.name = "", .title = impact.scenario.title};
-  const auto every_outcome = [&] {
-    return io::report_all(impact, io::report_simultaneous(impact),
-                          io::report_sequential(impact, sequential_options(impact, a)));
-  };
-  SetResult set;
-  std::string shown;
-  if (a.law == "set") {
-    SetOptions options = set_options(impact, a);
-    const std::uint64_t keep = options.keep;
-    if (!a.plot.empty()) {
-      options.keep = std::max(options.keep, kFigureOutcomes);
-      options.paths = kFigurePaths;
-    }
-    options.progress = progress(options.samples, "sampling");
-    set = set_valued(impact.problem(), options);
-    clear_progress();
-    shown = describe_set(impact, set);
-    figure.set = &set;
-    if (!a.plot.empty()) figure.laws = every_outcome().outcomes;
-    SetResult reported = set;
-    if (reported.kept.size() > keep) reported.kept.resize(keep);
-    report = io::report_set(impact, reported);
-  } else {
-    if (a.law == "simultaneous") {
-      report = io::report_simultaneous(impact);
-    } else if (a.law == "sequential") {
-      report = io::report_sequential(impact, sequential_options(impact, a));
-    } else if (a.law == "single") {
-      report = io::report_single(impact, a.contact.empty()
-                                             ? std::optional<int>()
-                                             : contact_index(impact, "--contact", a.contact));
-    } else {
-      report = every_outcome();
-    }
-    shown = describe_outcomes(impact, report);
-    figure.laws = report.outcomes;
   }
-  report.summary["pointed"] = cone.pointed;
+
+  Applied applied = apply_law(impact, a);
+  applied.report.summary["pointed"] = cone.pointed;
 
   // what was asked for
-  if (!quiet) {
-    fmt::print("{}", shown);
-    if (!report.complete && a.law != "set") fmt::print("\nno outcome was found\n");
-  }
-  const io::Json json = io::to_json(impact, report);
-  if (quiet) fmt::print("{}\n", json.dump(2));
-  if (!quiet && !a.json.empty()) io::write_file(a.json, json.dump(2) + "\n");
-  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(impact, report));
+  const std::string json = io::to_json(impact, applied.report).dump(2) + "\n";
+  fmt::print("{}", quiet ? json : applied.shown);
+  if (!quiet && !a.json.empty()) io::write_file(a.json, json);
+  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(impact, applied.report));
   if (!a.plot.empty()) {
-    const std::string base = a.scenario.name.substr(a.scenario.name.find_last_of('/') + 1);
-    figure.name = base.substr(0, base.find_last_of('.')) + "-" + a.law;
+    const io::ImpactFigure figure{
+        .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
+        .title = impact.scenario.title,
+        .laws = applied.paths,
+        .set = applied.set ? &*applied.set : nullptr};
     const std::vector<std::string> written = io::draw(impact, figure, a.plot);
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }
-  if (interrupted() || !report.complete) return kUnfinished;
-  return kDone;
+  return interrupted() || !applied.report.complete ? kUnfinished : kDone;
 }
 
 }  // namespace

@@ -110,6 +110,31 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   return content;
 }
 
+/// Range of one coordinate over everything shown, with a margin; never narrower than a tenth of the
+/// speed, so that rounding does not fill a panel.
+std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
+  double low = std::min(0.0, impact.problem().c[index]);
+  double high = std::max(0.0, impact.problem().c[index]);
+  const auto include = [&](const std::vector<VectorXd>& list) {
+    for (const VectorXd& c : list) low = std::min(low, c[index]), high = std::max(high, c[index]);
+  };
+  for (const auto& path : content.light) include(path);
+  for (const Content::Law& law : content.laws) {
+    for (const auto& path : law.paths) include(path);
+  }
+  include(content.dark);
+  const double least = 0.1 * impact.problem().c.lpNorm<Eigen::Infinity>();
+  const double margin = std::max(0.06 * (high - low), 0.5 * (least - (high - low)));
+  return {low - margin, high + margin};
+}
+
+/// A tick distance of 1, 2 or 5 times a power of ten that puts about five ticks on a range.
+double tick(std::pair<double, double> range) {
+  const double rough = (range.second - range.first) / 5;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  return power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+}
+
 std::string velocity_panel(const ImpactCase& impact, const Content& content, const Panel& panel) {
   std::string data = block("light", content.light, panel) + block("dark", {content.dark}, panel) +
                      block("before", {{impact.problem().c}}, panel);
@@ -122,13 +147,19 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
     for (const auto& path : law.paths) ends.push_back(path.back());
     data += block(fmt::format("law{}", k), law.paths, panel) +
             block(fmt::format("end{}", k), {ends}, panel);
+    // later laws are thinner, so that what they cover shows
     plot += fmt::format(
-        "$law{0} w l lw 2.2 lc rgb '{1}' notitle, $end{0} w p pt 7 ps {2} lc rgb '{1}' notitle, ",
-        k, law.colour, 1.3 - 0.15 * static_cast<double>(k));
+        "$law{0} w l lw {2} lc rgb '{1}' notitle, $end{0} w p pt 7 ps {3} lc rgb '{1}' notitle, ",
+        k, law.colour, k == 0 ? 3.5 : 2.0, std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)));
   }
   plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle\n";
-  return fmt::format("{}set xlabel '{}'\nset ylabel '{}'\n{}", data, panel.x.label, panel.y.label,
-                     plot);
+  const auto x = range_of(impact, content, panel.x.index);
+  const auto y = range_of(impact, content, panel.y.index);
+  return fmt::format(
+      "{}set xlabel '{}'\nset ylabel '{}'\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
+      "set xtics nomirror {}\nset ytics nomirror {}\n{}",
+      data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second, tick(x), tick(y),
+      plot);
 }
 
 /// Outlines of all bodies at q as gnuplot polylines.
@@ -188,8 +219,8 @@ struct Sketch {
 
 /// A few small drawings of the mechanism: the instant of impact in grey, a moment before or after
 /// it in colour.
-std::vector<Sketch> sketches_of(const ImpactCase& impact, const Content& content,
-                                const ImpactFigure& figure, Vector2d& low, Vector2d& high) {
+std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& figure, Vector2d& low,
+                                Vector2d& high) {
   const Scenario& s = impact.scenario;
   low = Vector2d::Constant(HUGE_VAL), high = Vector2d::Constant(-HUGE_VAL);
   extent(*s.mechanism, s.q, low, high);
@@ -205,23 +236,24 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const Content& content
     return VectorXd(s.q + sign * t * v);
   };
   std::vector<Sketch> sketches{{"before", "black", moved(s.v, -1)}};
+  std::vector<const OutcomeRow*> shown;
   std::size_t in_turn = 0;
   for (const OutcomeRow& row : figure.laws) {
-    if (sketches.size() == 4) break;
-    const std::string modes = [&] {
-      std::string text;
-      for (std::size_t i = 0; i < impact.names.size() && impact.names.size() <= 3; ++i)
-        text += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(row.modes[i]));
-      return text.empty() ? std::string("after") : text;
-    }();
-    const std::string colour =
+    const char* colour =
         row.order ? kSequential[std::min<std::size_t>(in_turn++, kMostColours - 1)] : kBlue;
-    sketches.push_back({modes, colour, moved(row.velocity, 1)});
+    const bool known = std::any_of(shown.begin(), shown.end(), [&](const OutcomeRow* other) {
+      return (other->velocity - row.velocity).norm() <= 1e-6 * s.v.norm();
+    });
+    if (known || shown.size() == 3) continue;
+    shown.push_back(&row);
+    std::string title;
+    for (std::size_t i = 0; i < impact.names.size() && impact.names.size() <= 3; ++i)
+      title += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(row.modes[i]));
+    sketches.push_back({title.empty() ? "after" : title, colour, moved(row.velocity, 1)});
   }
   for (const Sketch& sketch : sketches) extent(*s.mechanism, sketch.q, low, high);
   const Vector2d margin = Vector2d::Constant(0.08 * (high - low).maxCoeff());
   low -= margin, high += margin;
-  (void)content;
   return sketches;
 }
 
@@ -267,13 +299,14 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
 
   std::string text = fmt::format(
       "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set multiplot title '{}' font ',15'\nset border lw 1.2\nset tics nomirror\n",
-      terminal, width, height, output, figure.title);
+      "set clip one\nset clip two\nset multiplot title '{}' font ',15'\nset border lw 1.2\nset "
+      "tics nomirror\n",
+      terminal, width, height, output, figure.title.substr(0, figure.title.find(" (")));
 
   // the mechanism
   if (impact.scenario.mechanism) {
     Vector2d low, high;
-    const std::vector<Sketch> sketches = sketches_of(impact, content, figure, low, high);
+    const std::vector<Sketch> sketches = sketches_of(impact, figure, low, high);
     text +=
         "unset key\nunset border\nunset tics\nset size ratio -1\nset lmargin 1\nset rmargin 1\nset "
         "tmargin 1.5\nset bmargin 0.5\n";
@@ -291,7 +324,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
   // contact velocities
   text +=
       "unset key\nset border 3\nset xzeroaxis lw 1 lc rgb '#bbbbbb' dt 2\nset yzeroaxis lw 1 lc "
-      "rgb '#bbbbbb' dt 2\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n";
+      "rgb '#bbbbbb' dt 2\n";
   for (std::size_t k = 0; k < panels.size(); ++k) {
     const int row = static_cast<int>(k) / columns, column = static_cast<int>(k) % columns;
     text += fmt::format("set origin {},{}\nset size {},{}\n", column / static_cast<double>(columns),
@@ -305,7 +338,8 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       "set origin 0,0\nset size 1,{}\nunset border\nunset tics\nunset xlabel\nunset ylabel\n"
       "unset xzeroaxis\nunset yzeroaxis\nset lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin "
       "0\n"
-      "set key center center horizontal samplen 2 width 1\nset xrange [0:1]\nset yrange [0:1]\n"
+      "set key center center horizontal Left reverse samplen 2 width 1\nset xrange [0:1]\nset "
+      "yrange [0:1]\n"
       "plot NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'",
       legend / height);
   if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";

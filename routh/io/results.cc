@@ -161,6 +161,13 @@ ImpactReport report_all(const ImpactCase& impact, const ImpactReport& at_once,
   return report;
 }
 
+std::vector<OutcomeRow> law_paths(const ImpactCase& impact) {
+  std::vector<OutcomeRow> rows = report_simultaneous(impact).outcomes;
+  const ImpactReport in_turn = report_sequential(impact);
+  rows.insert(rows.end(), in_turn.outcomes.begin(), in_turn.outcomes.end());
+  return rows;
+}
+
 ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact) {
   const auto began = std::chrono::steady_clock::now();
   const ImpactProblem& p = impact.problem();

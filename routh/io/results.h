@@ -59,6 +59,9 @@ ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOpt
 ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options = {});
 ImpactReport report_all(const ImpactCase& impact, const ImpactReport& simultaneous,
                         const ImpactReport& sequential);
+/// Outcomes of simultaneous and sequential with their paths, for figures: an outcome of both stands
+/// there twice.
+std::vector<OutcomeRow> law_paths(const ImpactCase& impact);
 /// Routh's law at one contact, or at each approaching contact in turn.
 ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact = {});
 ImpactReport report_set(const ImpactCase& impact, const SetResult& result);
