@@ -110,8 +110,8 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   return content;
 }
 
-/// Range of one coordinate over everything shown, with a margin; never narrower than a tenth of the
-/// speed, so that rounding does not fill a panel.
+/// Range of one coordinate over everything shown, with a margin. A coordinate that never changes gets a tenth of the
+/// speed, so that rounding does not fill its panel.
 std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
   double low = std::min(0.0, impact.problem().c[index]);
   double high = std::max(0.0, impact.problem().c[index]);
@@ -123,8 +123,8 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
     for (const auto& path : law.paths) include(path);
   }
   include(content.dark);
-  const double least = 0.1 * impact.problem().c.lpNorm<Eigen::Infinity>();
-  const double margin = std::max(0.06 * (high - low), 0.5 * (least - (high - low)));
+  const double speed = impact.problem().c.lpNorm<Eigen::Infinity>();
+  const double margin = high - low > 1e-6 * speed ? 0.06 * (high - low) : 0.05 * speed;
   return {low - margin, high + margin};
 }
 

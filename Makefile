@@ -1,0 +1,68 @@
+# make demo    installs what is missing, builds, runs the main job
+# make test    the same set-up, then all tests
+# make build   leaves the command at build/routh
+# make bench   speed, with residuals and peers
+# make check   format, warnings with GCC and Clang, sanitizers (what CI runs after the tests)
+# make format  formats the code
+
+JOBS ?= $(shell nproc)
+CMAKE := cmake -S . -DCMAKE_BUILD_TYPE=Release
+ifeq ($(VERBOSE),)
+QUIET := > /dev/null
+endif
+
+.PHONY: demo test build setup bench check check-format check-clang check-sanitizers format clean
+
+build: setup
+	@echo "== building build/routh (a minute or two the first time)"
+	@$(CMAKE) -B build -DROUTH_TESTS=OFF $(QUIET)
+	@cmake --build build -j $(JOBS) --target routh $(QUIET)
+
+demo: build
+	@echo "== the rocking block: every outcome, then the set of outcomes drawn into figures/"
+	@build/routh impact rocking-block
+	@build/routh impact rocking-block --law set --plot figures
+	@echo
+	@echo "next: build/routh list, build/routh check compass-gait, build/routh reproduce all"
+
+test: setup
+	@echo "== building the program and its tests (a few minutes the first time)"
+	@$(CMAKE) -B build -DROUTH_TESTS=ON -DROUTH_WERROR=ON $(QUIET)
+	@cmake --build build -j $(JOBS) $(QUIET)
+	@echo "== running all tests"
+	@ctest --test-dir build -j $(JOBS) --output-on-failure
+
+bench: setup
+	@echo "== building and running the benchmarks"
+	@tools/setup packages-bench.txt --optional
+	@$(CMAKE) -B build -DROUTH_BENCH=ON $(QUIET)
+	@cmake --build build -j $(JOBS) --target routh_bench $(QUIET)
+	@build/bench/routh_bench
+
+setup:
+	@tools/setup packages.txt
+
+check: check-format check-clang check-sanitizers
+
+check-format:
+	@echo "== format"
+	@tools/setup packages-check.txt
+	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format --dry-run -Werror
+
+check-clang:
+	@echo "== Clang, warnings as errors"
+	@tools/setup packages-check.txt
+	@CXX=clang++ $(CMAKE) -B build-clang -DROUTH_WERROR=ON $(QUIET)
+	@cmake --build build-clang -j $(JOBS) $(QUIET)
+
+check-sanitizers:
+	@echo "== tests under the address and undefined-behaviour sanitizers"
+	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DROUTH_SANITIZE=ON $(QUIET)
+	@cmake --build build-sanitize -j $(JOBS) $(QUIET)
+	@ctest --test-dir build-sanitize -j $(JOBS) --output-on-failure
+
+format:
+	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format -i
+
+clean:
+	rm -rf build build-clang build-sanitize figures results

@@ -1,0 +1,171 @@
+// The program as its users meet it: exit codes, messages, files.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "routh/io/files.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  int code = -1;
+  std::string out;  ///< standard output and error together
+};
+
+Result run(const std::string& arguments) {
+  Result r;
+  FILE* pipe = popen((std::string(ROUTH_PROGRAM) + " " + arguments + " 2>&1").c_str(), "r");
+  std::array<char, 4096> buffer;
+  while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
+    r.out.append(buffer.data(), n);
+  r.code = WEXITSTATUS(pclose(pipe));
+  return r;
+}
+
+/// A folder of its own for each test, removed afterwards.
+class App : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "routh-app-" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string folder_;
+};
+
+nlohmann::json json_of(const std::string& arguments) {
+  const Result r = run(arguments + " --json - 2>/dev/null");
+  EXPECT_EQ(r.code, 0) << r.out;
+  return nlohmann::json::parse(r.out);
+}
+
+TEST_F(App, ListNamesEveryScenarioAndParameter) {
+  const Result r = run("list");
+  EXPECT_EQ(r.code, 0);
+  for (const char* word : {"rocking-block", "disk-stack", "tilt_deg", "mass_offset"})
+    EXPECT_NE(r.out.find(word), std::string::npos) << word;
+}
+
+TEST_F(App, ImpactShowsEveryOutcome) {
+  const Result r = run("impact rocking-block");
+  EXPECT_EQ(r.code, 0);
+  for (const char* word : {"before", "outcome 3", "0.0930", "sticks", "separates", "energy"})
+    EXPECT_NE(r.out.find(word), std::string::npos) << word;
+}
+
+TEST_F(App, JsonHasTheStableKeys) {
+  const auto j =
+      json_of("impact compass-gait --law set --samples 2^10 --seed 7 --threads 2 --keep 3");
+  for (const char* key : {"scenario", "law", "contacts", "before", "outcomes", "summary"})
+    EXPECT_TRUE(j.contains(key)) << key;
+  EXPECT_EQ(j["outcomes"].size(), 3u);
+  EXPECT_EQ(j["summary"]["samples"], 1024);
+  for (const char* key :
+       {"terminated", "lcps_per_sample", "ambiguous_steps", "max_residual", "normal_min",
+        "normal_max", "tangential_min", "tangential_max", "seconds", "samples_per_second"})
+    EXPECT_TRUE(j["summary"].contains(key)) << key;
+  EXPECT_EQ(j["outcomes"][0]["tangential"].size(), 2u);
+  EXPECT_TRUE(j["outcomes"][0]["tangential"][0].is_array());
+}
+
+TEST_F(App, CheckAnswersItsQuestions) {
+  const auto compass = json_of("check compass-gait");
+  EXPECT_EQ(compass["unique"], false);
+  EXPECT_EQ(compass["outcomes"], 3);
+  EXPECT_EQ(compass["pointed"], true);
+  EXPECT_TRUE(compass["redundant_contacts"].empty());
+  EXPECT_GT(compass["termination"]["c"], 0);
+  const auto block = json_of("check rocking-block");
+  EXPECT_EQ(block["redundant_contacts"].size(), 2u);
+  // a single ball has one outcome
+  routh::io::write_file(folder_ + "/ball.yaml",
+                        "M: [[1, 0], [0, 1]]\nJn: [[0, 1]]\nJt: [[1, 0]]\nmu: 0.5\nv: [1, -1]\n");
+  EXPECT_EQ(json_of("check " + folder_ + "/ball.yaml")["unique"], true);
+}
+
+TEST_F(App, TheSameSeedGivesTheSameBitsForAnyNumberOfThreads) {
+  auto a = json_of("impact ramone --law set --samples 5000 --seed 3 --threads 1");
+  auto b = json_of("impact ramone --law set --samples 5000 --seed 3 --threads 2");
+  EXPECT_EQ(a["outcomes"], b["outcomes"]);
+  EXPECT_EQ(a["summary"]["normal_max"], b["summary"]["normal_max"]);
+}
+
+TEST_F(App, BadInputExitsWithTwoAndNamesTheCulprit) {
+  routh::io::write_file(folder_ + "/broken.yaml", "M: [[1, 0], [0, 1]]\nJn: [[0, 1]\n");
+  routh::io::write_file(folder_ + "/file", "");
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"impact rocking-blok", "did you mean 'rocking-block'"},
+      {"impact rocking-block --set frictoin=1", "did you mean 'friction'"},
+      {"impact rocking-block --set friction=-1", "friction"},
+      {"impact rocking-block --set friction", "name=value"},
+      {"impact rocking-block --set friction=nan", "friction=nan"},
+      {"impact rocking-block --set mass=0", "not positive definite"},
+      {"impact rocking-block --law nonsense", "--law"},
+      {"impact rocking-block --law set --samples 0", "samples"},
+      {"impact rocking-block --law set --samples 2^60", "samples"},
+      {"impact rocking-block --law set --samples 1.5", "--samples"},
+      {"impact rocking-block --law set --step -1", "--step"},
+      {"impact rocking-block --law sequential --order A,Z", "--order Z"},
+      {"impact " + folder_ + "/broken.yaml", "broken.yaml:"},
+      {"impact " + folder_, "folder"},
+      {"impact rocking-block --plot " + folder_ + "/file/x", "folder"},
+      {"impact rocking-block --json " + folder_ + "/file/x.json", "folder"},
+      {"reproduce p1-fig99 --out " + folder_ + "/results", "p1-fig9"},
+      {"nonsense", ""},
+      {"", ""}};
+  for (const auto& [arguments, hint] : cases) {
+    const Result r = run(arguments);
+    EXPECT_EQ(r.code, 2) << arguments << ": " << r.out;
+    EXPECT_NE(r.out.find(hint), std::string::npos) << arguments << " said: " << r.out;
+  }
+  EXPECT_FALSE(fs::exists(folder_ + "/results"));
+}
+
+TEST_F(App, ASeparatingStartSaysThatThereIsNothingToDo) {
+  const Result r = run("impact rocking-block --set speed=-1");
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.out.find("no impact"), std::string::npos);
+}
+
+TEST_F(App, AJammedConeIsAnnounced) {
+  routh::io::write_file(
+      folder_ + "/jam.yaml",
+      "M: [[1, 0], [0, 1]]\nJn: [[0, 1], [0, -1]]\nJt: [[1, 0], [-1, 0]]\nmu: 1\nv: [1, -1]\n");
+  EXPECT_NE(run("impact " + folder_ + "/jam.yaml").out.find("not pointed"), std::string::npos);
+  EXPECT_EQ(json_of("check " + folder_ + "/jam.yaml")["pointed"], false);
+}
+
+TEST_F(App, ALawThatCannotFinishExitsWithThree) {
+  EXPECT_EQ(run("impact rocking-block --law sequential --order B").code, 3);
+}
+
+TEST_F(App, FiguresAndTablesAreWritten) {
+  const Result r = run("impact box-and-wall --law set --samples 500 --plot " + folder_ +
+                       "/figures --json " + folder_ + "/out.json --csv " + folder_ + "/out.csv");
+  EXPECT_EQ(r.code, 0) << r.out;
+  for (const char* file :
+       {"/figures/box-and-wall-set.png", "/figures/box-and-wall-set.svg", "/out.json", "/out.csv"})
+    EXPECT_GT(fs::file_size(folder_ + file), 1000u) << file;
+  // nothing half-written is left behind
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+}
+
+TEST_F(App, ReproduceWritesTheTableBesideThePrintedNumbers) {
+  const Result r =
+      run("reproduce p1-table3 p1-outcomes --samples 2^8 --out " + folder_ + "/results");
+  EXPECT_EQ(r.code, 0) << r.out;
+  const std::string table = routh::io::read_file(folder_ + "/results/p1-table3.md");
+  EXPECT_NE(table.find("| Rocking Block | 256 | 2.67 |"), std::string::npos) << table;
+}
+
+}  // namespace

@@ -1,0 +1,67 @@
+#include "routh/impact/modes.h"
+
+#include <gtest/gtest.h>
+
+#include "random_problem.h"
+#include "routh/lcp/enumerate.h"
+#include "routh/lcp/lemke.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+TEST(Modes, AreSevenPerRoughContactAndThreePerSmoothOne) {
+  EXPECT_EQ(all_modes(Eigen::Vector2d(1, 1), true).size(), 49u);
+  EXPECT_EQ(all_modes(Eigen::Vector2d(1, 0), true).size(), 21u);
+  EXPECT_EQ(all_modes(Eigen::Vector2d(1, 1), false).size(), 16u);
+  EXPECT_EQ(count_modes(Eigen::Vector3d(1, 1, 0), true), 147);
+}
+
+// Two independent ways to all solutions of a step: contact modes and complementary supports of P1
+// (75).
+TEST(Modes, AgreeWithTheSupportsOfTheLcp) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int k = 0; k < 200; ++k) {
+    const int m = 1 + k % 2, nv = 1 + k / 2 % 5;
+    const ImpactProblem p = test::random_impact(random, m, nv).problem;
+    const VectorXd bound = VectorXd::NullaryExpr(m, [&] { return 0.05 + uniform(random); });
+    const StepOutcomes by_mode = enumerate_modes(p, bound);
+    const auto velocity = [&](const VectorXd& z) {
+      return VectorXd(p.c + p.G * impulse_from_step_lcp(m, z));
+    };
+    const lcp::Solutions by_support = lcp::enumerate(step_lcp(p, bound), {.image = velocity});
+    EXPECT_EQ(by_mode.outcomes.size(), by_support.all.size()) << "problem " << k;
+    for (const lcp::Solution& s : by_support.all)
+      EXPECT_TRUE(test::among(by_mode.outcomes, s.image, 1e-7)) << "problem " << k;
+  }
+}
+
+TEST(Modes, ContainWhatLemkeFindsForThreeContacts) {
+  std::mt19937 random(12);
+  for (int k = 0; k < 300; ++k) {
+    const ImpactProblem p = test::random_impact(random, 3, 1 + k % 6).problem;
+    const VectorXd bound = VectorXd::Constant(3, 0.4);
+    const lcp::LemkeResult r = lcp::lemke(step_lcp(p, bound));
+    ASSERT_EQ(r.status, lcp::Status::kSolved);
+    const StepOutcomes all = enumerate_modes(p, bound);
+    const VectorXd c = p.c + p.G * impulse_from_step_lcp(3, r.z);
+    EXPECT_TRUE(test::among(all.outcomes, c, 1e-7) || !all.continua.empty()) << "problem " << k;
+  }
+}
+
+// P1 Theorem 7 in contact space.
+TEST(Modes, NoSolutionOfAStepGainsEnergy) {
+  std::mt19937 random(13);
+  for (int k = 0; k < 1000; ++k) {
+    const int m = 1 + k % 3;
+    const ImpactProblem p = test::random_impact(random, m, 1 + k % 5).problem;
+    const StepOutcomes all = enumerate_modes(p, VectorXd::Constant(m, 0.2));
+    ASSERT_FALSE(all.outcomes.empty()) << "problem " << k;
+    for (const Outcome& o : all.outcomes) EXPECT_LE(test::energy_change(p, o.impulse), 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace routh

@@ -1,0 +1,93 @@
+#include "routh/impact/simultaneous.h"
+
+#include <gtest/gtest.h>
+
+#include "random_problem.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+TEST(Simultaneous, TheRockingBlockComesToRest) {
+  const SimultaneousResult r = simultaneous(test::rocking_block());
+  ASSERT_EQ(r.outcomes.size(), 1u);
+  EXPECT_LT(r.outcomes[0].c_plus.norm(), 1e-15);
+  EXPECT_NEAR(r.outcomes[0].impulse.head(2).sum(), 0.4429, 1e-12);  // m v0
+  EXPECT_TRUE(r.enumerated);
+}
+
+TEST(Simultaneous, PermutingTheContactsPermutesTheOutcomes) {
+  std::mt19937 random(31);
+  for (int k = 0; k < 200; ++k) {
+    const ImpactProblem p = test::random_impact(random, 3, 2 + k % 5).problem;
+    const std::vector<int> order{2, 0, 1};
+    const SimultaneousResult a = simultaneous(p), b = simultaneous(test::permuted(p, order));
+    ASSERT_EQ(a.outcomes.size(), b.outcomes.size()) << "problem " << k;
+    for (const Outcome& o : a.outcomes)
+      EXPECT_TRUE(test::among(b.outcomes, test::permuted(o.c_plus, order), 1e-7))
+          << "problem " << k;
+  }
+}
+
+TEST(Simultaneous, ScalingTheVelocityScalesTheOutcomes) {
+  std::mt19937 random(32);
+  for (int k = 0; k < 200; ++k) {
+    ImpactProblem p = test::random_impact(random, 2, 1 + k % 5).problem;
+    const SimultaneousResult a = simultaneous(p);
+    for (const double scale : {1e-6, 1e6}) {
+      ImpactProblem scaled = p;
+      scaled.c *= scale;
+      const SimultaneousResult b = simultaneous(scaled);
+      ASSERT_EQ(a.outcomes.size(), b.outcomes.size()) << "problem " << k;
+      for (const Outcome& o : a.outcomes)
+        EXPECT_TRUE(test::among(b.outcomes, scale * o.c_plus, 1e-7 * scale)) << "problem " << k;
+    }
+  }
+}
+
+TEST(Simultaneous, NoOutcomePenetratesOrGainsEnergy) {
+  std::mt19937 random(33);
+  for (int k = 0; k < 2000; ++k) {
+    const ImpactProblem p = test::random_impact(random, 1 + k % 4, 1 + k % 7).problem;
+    for (const Outcome& o : simultaneous(p).outcomes) {
+      EXPECT_FALSE(colliding(p, o.c_plus));
+      EXPECT_LE(test::energy_change(p, o.impulse), 1e-9);
+      EXPECT_LE(o.residual, 1e-10);
+    }
+  }
+}
+
+TEST(Simultaneous, SearchesOpenlyWhenThereAreTooManyModes) {
+  const SimultaneousResult r = simultaneous(test::rocking_block(), {.max_modes = 10});
+  EXPECT_FALSE(r.enumerated);
+  ASSERT_EQ(r.outcomes.size(), 1u);
+  EXPECT_LT(r.outcomes[0].c_plus.norm(), 1e-12);
+}
+
+TEST(Simultaneous, NamesTheFieldThatIsWrong) {
+  const auto message = [](ImpactProblem p) -> std::string {
+    try {
+      (void)simultaneous(p);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  ImpactProblem p = test::rocking_block();
+  p.mu[1] = -1;
+  EXPECT_NE(message(p).find("mu"), std::string::npos);
+  p = test::rocking_block();
+  p.c[0] = NAN;
+  EXPECT_NE(message(p).find("c has"), std::string::npos);
+  p = test::rocking_block();
+  p.G(0, 1) += 1;
+  EXPECT_NE(message(p).find("symmetric"), std::string::npos);
+  p = test::rocking_block();
+  p.c.conservativeResize(3);
+  EXPECT_NE(message(p).find("c has 3"), std::string::npos);
+  EXPECT_NE(message({}).find("at least one contact"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace routh

@@ -1,0 +1,151 @@
+#include "routh/io/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "routh/io/document.h"
+#include "routh/io/files.h"
+#include "routh/io/results.h"
+
+namespace routh::io {
+namespace {
+
+class ScenarioFile : public ::testing::Test {
+ protected:
+  std::string write(const std::string& text) {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    path_ = ::testing::TempDir() + "routh-" + test->name() + ".yaml";
+    write_file(path_, text);
+    return path_;
+  }
+  std::string failure(const std::string& text) {
+    try {
+      (void)impact_case(load_scenario(write(text)));
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "";
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+ private:
+  std::string path_;
+};
+
+const std::string kMatrices =
+    "M: [[1, 0], [0, 1]]\nJn: [[0, 1]]\nJt: [[1, 0]]\nmu: [0.5]\nv: [1, -1]\n";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Scenario, EveryBuiltInOneIsAnImpactWithNamedContacts) {
+  const std::vector<std::string> names = scenario_names();
+  EXPECT_GE(names.size(), 7u);
+  for (const std::string& name : names) {
+    const ImpactCase impact = impact_case(load_scenario(name));
+    EXPECT_TRUE(impact.approaching()) << name;
+    EXPECT_TRUE(impact.apart.empty()) << name;
+    EXPECT_EQ(impact.names.front(), "A") << name;
+    EXPECT_FALSE(impact.scenario.title.empty());
+  }
+}
+
+TEST(Scenario, OverridesChangeParametersAndWhatFollowsFromThem) {
+  const Scenario s = load_scenario("rocking-block", {{"width", 3}});
+  EXPECT_NEAR(s.terms.M(2, 2), (9.0 + 4) / 12, 1e-15);
+  EXPECT_THROW(load_scenario("rocking-block", {{"widht", 3}}), InputError);
+}
+
+TEST(Scenario, RamoneStandsAsInTableSeven) {
+  const Scenario s = load_scenario("ramone");
+  // the trailing knee that makes both feet touch and the trunk velocity that leaves the trailing
+  // foot at rest
+  EXPECT_NEAR(s.q[6] * 180 / std::numbers::pi, -92.48, 0.005);
+  EXPECT_NEAR(s.v[0], -0.4114, 5e-5);
+  EXPECT_NEAR(s.v[1], -0.2105, 5e-5);
+}
+
+TEST(Scenario, UnknownNamesGetASuggestion) {
+  try {
+    (void)load_scenario("rocking-blok");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("rocking-block"), std::string::npos);
+  }
+}
+
+TEST_F(ScenarioFile, PlainMatricesAreAnImpact) {
+  const ImpactCase impact = impact_case(load_scenario(write(kMatrices)));
+  EXPECT_EQ(impact.names, std::vector<std::string>{"A"});
+  EXPECT_DOUBLE_EQ(impact.problem().c[0], -1);
+}
+
+TEST_F(ScenarioFile, BilateralRowsConstrainTheImpact) {
+  const ImpactCase impact = impact_case(
+      load_scenario(write(replaced(kMatrices, "v: [1, -1]", "v: [0, -1]\nA: [[1, 0]]"))));
+  EXPECT_NEAR(impact.problem().G(1, 1), 0, 1e-15);
+}
+
+TEST_F(ScenarioFile, EveryMistakeInMatricesIsNamed) {
+  const auto expect = [&](const std::string& from, const std::string& to, const std::string& hint) {
+    const std::string what = failure(replaced(kMatrices, from, to));
+    EXPECT_NE(what.find(hint), std::string::npos) << to << " gave: " << what;
+  };
+  expect("M: [[1, 0], [0, 1]]", "M: [[1, 0], [0, nan]]", "M[1][1]");
+  expect("M: [[1, 0], [0, 1]]", "M: [[1, 0.5], [0, 1]]", "not symmetric");
+  expect("M: [[1, 0], [0, 1]]", "M: [[1, 0], [0, -1]]", "not positive definite");
+  expect("M: [[1, 0], [0, 1]]", "M: [[1]]", "M: is 1 x 1");
+  expect("Jn: [[0, 1]]", "Jn: [[0, 1, 2]]", "Jn: has 3 columns");
+  expect("Jt: [[1, 0]]", "Jt: [[1, 0], [1, 0], [1, 0]]", "Jt: has 3 rows");
+  expect("mu: [0.5]", "mu: [0.5, 1]", "mu: has 2 entries");
+  expect("mu: [0.5]", "mu: [-0.5]", "mu: friction");
+  expect("v: [1, -1]", "v: [1, -1", "not valid YAML");
+  expect("v: [1, -1]", "v: [1, -1]\nA: [[1, 0]]", "A v must be zero");
+  expect("v: [1, -1]", "w: [1, -1]", "'v' is missing");
+  expect("v: [1, -1]", "v: [1, -1]\nsteps: 3", "steps");
+}
+
+const std::string kMechanism = R"(
+mechanism:
+  bodies:
+    - {name: box, mass: 1, inertia: 1, shapes: {hull: {box: [2, 1]}}}
+  planes: {floor: {point: [0, 0], normal: [0, 1]}}
+  contacts:
+    - {name: A, between: [box.hull.bottom_left, floor], friction: 0.5}
+start:
+  q: {box.y: 0.5}
+  v: {box.y: -1}
+)";
+
+TEST_F(ScenarioFile, EveryMistakeInAMechanismIsNamed) {
+  EXPECT_EQ(failure(kMechanism), "");
+  const auto expect = [&](const std::string& from, const std::string& to, const std::string& hint) {
+    const std::string what = failure(replaced(kMechanism, from, to));
+    EXPECT_NE(what.find(hint), std::string::npos) << to << " gave: " << what;
+  };
+  expect("mass: 1", "mass: -1", "mass must not be negative");
+  expect("mass: 1", "masss: 1", "did you mean 'mass'");
+  expect("box: [2, 1]", "box: [2, 0]", "must be positive");
+  expect("hull.bottom_left", "hull.bottom", "first must be a corner");
+  expect("hull.bottom_left", "hul.bottom_left", "no shape 'hul'");
+  expect("hull.bottom_left, floor", "hull.bottom_left, flor", "no plane 'flor'");
+  expect("friction: 0.5", "friction: -0.5", "friction must be");
+  expect("box.y: 0.5", "box.z: 0.5", "no coordinate 'box.z'");
+  expect("box.y: 0.5", "box.y: 0.4", "penetrates by 0.1");
+  expect("box.y: 0.5", "box.y: 0.6", "no contact touches");
+  expect("mass: 1, inertia: 1", "inertia: 1", "not positive definite");
+}
+
+TEST_F(ScenarioFile, ContactsThatDoNotTouchAreLeftOut) {
+  const ImpactCase impact = impact_case(load_scenario(write(replaced(
+      kMechanism, "friction: 0.5}",
+      "friction: 0.5}\n    - {name: B, between: [box.hull.top_left, floor], friction: 0.5}"))));
+  EXPECT_EQ(impact.names, std::vector<std::string>{"A"});
+  EXPECT_EQ(impact.apart, std::vector<std::string>{"B"});
+}
+
+}  // namespace
+}  // namespace routh::io
