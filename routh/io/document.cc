@@ -28,7 +28,7 @@ double evaluate(const std::string& expression, const Values& values) {
 
 std::string nearest(const std::string& wrong, const std::vector<std::string>& known) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 2);
+  std::size_t best_distance = std::min(wrong.size(), wrong.size() / 3 + 2);
   for (const std::string& word : known) {
     // Levenshtein distance, one row at a time
     std::vector<std::size_t> row(word.size() + 1);

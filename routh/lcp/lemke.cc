@@ -99,22 +99,14 @@ LemkeResult conclude(const Problem& problem, const LemkeOptions& options, Vector
   return result;
 }
 
-}  // namespace
-
-LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
-  validate(problem);
+/// One run. Entries of the dictionary below `smallest_pivot` count as zero.
+LemkeResult run(const Problem& problem, const LemkeOptions& options, const VectorXd& cover,
+                double smallest_pivot) {
   const int n = problem.size();
-  if (options.cover.size() != 0 && (options.cover.size() != n || options.cover.minCoeff() <= 0)) {
-    throw std::invalid_argument("lemke: cover must be empty or have n positive entries");
-  }
-  if (n == 0 || problem.w.minCoeff() >= 0) return conclude(problem, options, VectorXd::Zero(n), 0);
-
-  const VectorXd cover = options.cover.size() ? options.cover : VectorXd::Ones(n);
   const int max_pivots = options.max_pivots > 0 ? options.max_pivots : 20 * n + 50;
   const int z0 = 2 * n;
   const double tie = 1e-11;
   const PivotKernel kernel = pivot_kernel();
-  const double smallest_pivot = 1e-11 * std::max(1.0, problem.W.cwiseAbs().maxCoeff());
   std::vector<double> ratio(n);
   Dictionary d(problem, cover);
 
@@ -124,6 +116,13 @@ LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
       if (d.basic(i) >= n && d.basic(i) < z0) z[d.basic(i) - n] = std::max(0.0, d.b(i));
     }
     return z;
+  };
+
+  // a degenerate end may leave z₀ in the basis at zero: then the iterate is a solution all the same
+  const auto give_up = [&](Status why, int pivots) {
+    LemkeResult result = conclude(problem, options, current_z(), pivots);
+    if (result.status != Status::kSolved) result.status = why;
+    return result;
   };
 
   // z₀ enters and covers the most negative w; among equals the lexicographically last row leaves
@@ -155,18 +154,36 @@ LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
            d.lexicographically_less(i, -d.at(i, column), row, -d.at(row, column), tie)))
         row = i;
     }
-    if (row < 0) {
-      LemkeResult ray{.status = Status::kRay, .z = current_z(), .pivots = pivots};
-      ray.residual = residual(problem, ray.z);
-      return ray;
-    }
+    if (row < 0) return give_up(Status::kRay, pivots);
     leaving = d.basic(row);
     d.pivot(kernel, row, column);
     if (leaving == z0) return conclude(problem, options, current_z(), pivots);
   }
-  LemkeResult spent{.status = Status::kPivotLimit, .z = current_z(), .pivots = max_pivots};
-  spent.residual = residual(problem, spent.z);
-  return spent;
+  return give_up(Status::kPivotLimit, max_pivots);
+}
+
+}  // namespace
+
+LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
+  validate(problem);
+  const int n = problem.size();
+  if (options.cover.size() != 0 && (options.cover.size() != n || options.cover.minCoeff() <= 0)) {
+    throw std::invalid_argument("lemke: cover must be empty or have n positive entries");
+  }
+  if (n == 0 || problem.w.minCoeff() >= 0) return conclude(problem, options, VectorXd::Zero(n), 0);
+
+  // what is zero in a dictionary full of rounding is a guess; the residual tells whether it was
+  // right
+  const VectorXd cover = options.cover.size() ? options.cover : VectorXd::Ones(n);
+  const double size = std::max(1.0, problem.W.cwiseAbs().maxCoeff());
+  const LemkeResult first = run(problem, options, cover, 1e-11 * size);
+  if (first.status == Status::kSolved || first.status == Status::kPivotLimit) return first;
+  for (const double threshold : {1e-13, 1e-9}) {
+    LemkeResult again = run(problem, options, cover, threshold * size);
+    again.pivots += first.pivots;
+    if (again.status == Status::kSolved) return again;
+  }
+  return first;
 }
 
 }  // namespace routh::lcp

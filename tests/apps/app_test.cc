@@ -16,18 +16,20 @@ namespace fs = std::filesystem;
 
 struct Result {
   int code = -1;
-  std::string out;  ///< standard output and error together
+  std::string out;
 };
 
-Result run(const std::string& arguments) {
+Result run_plainly(const std::string& arguments) {
   Result r;
-  FILE* pipe = popen((std::string(ROUTH_PROGRAM) + " " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = popen((std::string(ROUTH_PROGRAM) + " " + arguments).c_str(), "r");
   std::array<char, 4096> buffer;
   while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
     r.out.append(buffer.data(), n);
   r.code = WEXITSTATUS(pclose(pipe));
   return r;
 }
+
+Result run(const std::string& arguments) { return run_plainly(arguments + " 2>&1"); }
 
 /// A folder of its own for each test, removed afterwards.
 class App : public ::testing::Test {
@@ -43,7 +45,7 @@ class App : public ::testing::Test {
 };
 
 nlohmann::json json_of(const std::string& arguments) {
-  const Result r = run(arguments + " --json - 2>/dev/null");
+  const Result r = run_plainly(arguments + " --json -");
   EXPECT_EQ(r.code, 0) << r.out;
   return nlohmann::json::parse(r.out);
 }

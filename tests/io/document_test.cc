@@ -28,6 +28,7 @@ TEST(Evaluate, SaysWhatItCannotRead) {
 
 TEST(Nearest, SuggestsTheClosestName) {
   EXPECT_EQ(nearest("rocking-blok", {"compass-gait", "rocking-block"}), "rocking-block");
+  EXPECT_EQ(nearest("x", {"M", "v"}), "");
   EXPECT_EQ(nearest("zzzzzz", {"compass-gait", "rocking-block"}), "");
 }
 
@@ -36,9 +37,7 @@ TEST(Field, ErrorsNameFileLineAndField) {
   const Field root = parse("a: 1\nb:\n  c: [1, x]\n", "f.yaml", &values);
   EXPECT_EQ(failure([&] { root["b"]["c"].vector(); }).rfind("f.yaml:3: b.c[1]:", 0), 0u);
   EXPECT_NE(failure([&] { root["missing"]; }).find("'missing' is missing"), std::string::npos);
-  EXPECT_NE(failure([&] {
-              root.allow_keys({"a", "bb"});
-            }).find("did you mean 'bb'"),
+  EXPECT_NE(failure([&] { root.allow_keys({"a"}); }).find("b: unknown field; known are a"),
             std::string::npos);
 }
 

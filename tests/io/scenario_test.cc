@@ -63,7 +63,7 @@ TEST(Scenario, RamoneStandsAsInTableSeven) {
   const Scenario s = load_scenario("ramone");
   // the trailing knee that makes both feet touch and the trunk velocity that leaves the trailing
   // foot at rest
-  EXPECT_NEAR(s.q[6] * 180 / std::numbers::pi, -92.48, 0.005);
+  EXPECT_NEAR(s.q[6] * 180 / std::numbers::pi, -92.48, 0.01);
   EXPECT_NEAR(s.v[0], -0.4114, 5e-5);
   EXPECT_NEAR(s.v[1], -0.2105, 5e-5);
 }
@@ -104,7 +104,8 @@ TEST_F(ScenarioFile, EveryMistakeInMatricesIsNamed) {
   expect("mu: [0.5]", "mu: [-0.5]", "mu: friction");
   expect("v: [1, -1]", "v: [1, -1", "not valid YAML");
   expect("v: [1, -1]", "v: [1, -1]\nA: [[1, 0]]", "A v must be zero");
-  expect("v: [1, -1]", "w: [1, -1]", "'v' is missing");
+  expect("v: [1, -1]\n", "", "'v' is missing");
+  expect("v: [1, -1]", "velocity: [1, -1]", "unknown field");
   expect("v: [1, -1]", "v: [1, -1]\nsteps: 3", "steps");
 }
 
