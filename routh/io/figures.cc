@@ -110,8 +110,8 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   return content;
 }
 
-/// Range of one coordinate over everything shown, with a margin. A coordinate that never changes gets a tenth of the
-/// speed, so that rounding does not fill its panel.
+/// Range of one coordinate over everything shown, with a margin. A coordinate that never changes
+/// gets a tenth of the speed, so that rounding does not fill its panel.
 std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
   double low = std::min(0.0, impact.problem().c[index]);
   double high = std::max(0.0, impact.problem().c[index]);
