@@ -57,7 +57,7 @@ check-clang:
 
 check-sanitizers:
 	@echo "== tests under the address and undefined-behaviour sanitizers"
-	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DROUTH_SANITIZE=ON $(QUIET)
+	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_SANITIZE=ON $(QUIET)
 	@cmake --build build-sanitize -j $(JOBS) $(QUIET)
 	@ctest --test-dir build-sanitize -j $(JOBS) --output-on-failure
 

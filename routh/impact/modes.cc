@@ -143,10 +143,9 @@ StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambd
     const ModeSystem s = mode_system(problem, modes, bounded);
     // one point where K is regular, the corners of a polyhedron where it is not
     std::vector<VectorXd> candidates;
-    const Eigen::FullPivLU<MatrixXd> lu(s.K);
     if (s.K.rows() == 0) {
       candidates.push_back(VectorXd(0));
-    } else if (lu.rcond() > 1e-11) {
+    } else if (const Eigen::FullPivLU<MatrixXd> lu(s.K); lu.rcond() > 1e-11) {
       candidates.push_back(lu.solve(-s.R * x));
     } else {
       candidates = lcp::corners(s.K, s.R * x, s.Fu, s.Fx * x, tolerance).x;

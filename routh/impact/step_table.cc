@@ -2,8 +2,10 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <bitset>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 #include "routh/impact/modes.h"
@@ -15,7 +17,8 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kAccepted = 1e-10;
+constexpr double kAccepted = 1e-10, kSlack = 1e-9;
+constexpr int kTrials = 256;
 
 /// Steps that no regular mode solves: all modes with their singular solution sets, then Lemke.
 int solve_slowly(const void* context, const double* c, const double* lambda_max,
@@ -63,37 +66,80 @@ MatrixXd trial_steps(WalkTask task, int walks) {
       trials.push_back(x);
     }
   }
-  MatrixXd all(3 * m, trials.size());
-  for (std::size_t k = 0; k < trials.size(); ++k) all.col(k) = trials[k];
+  MatrixXd all(3 * m, std::min<std::size_t>(kTrials, trials.size()));
+  for (Eigen::Index k = 0; k < all.cols(); ++k) all.col(k) = trials[k];
   return all;
 }
 
-/// Puts the rows that reject most trials first; returns how many rows leave no trial.
-int order_by_rejection(MatrixXd& rows, const MatrixXd& trials) {
-  const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> holds = (rows * trials).array() >= -1e-9;
-  Eigen::Array<bool, 1, Eigen::Dynamic> alive =
-      Eigen::Array<bool, 1, Eigen::Dynamic>::Constant(trials.cols(), true);
-  std::vector<int> order, left(rows.rows());
-  std::iota(left.begin(), left.end(), 0);
-  int needed = static_cast<int>(rows.rows());
-  while (!left.empty()) {
-    const auto survivors = [&](int r) { return (alive && holds.row(r)).count(); };
-    const auto best = std::min_element(left.begin(), left.end(),
-                                       [&](int a, int b) { return survivors(a) < survivors(b); });
-    alive = (alive && holds.row(*best)).eval();
-    order.push_back(*best);
-    left.erase(best);
-    if (!alive.any()) {
-      needed = static_cast<int>(order.size());
-      order.insert(order.end(), left.begin(), left.end());
-      break;
+}  // namespace
+
+/// A hyperplane r x = 0 of a block of modes.
+struct StepTable::Plane {
+  VectorXd r;
+  std::uint64_t below = 0, above = 0;  ///< modes ruled out where r x is negative, positive
+  std::bitset<kTrials> trials_below, trials_above;  ///< trials on either side
+};
+
+/// The distinct hyperplanes of modes first .. first + 63.
+std::vector<StepTable::Plane> StepTable::distinct_planes(const std::vector<MatrixXd>& inequalities,
+                                                         std::size_t first) {
+  std::vector<Plane> planes;
+  const std::size_t last = std::min(inequalities.size(), first + 64);
+  for (std::size_t mode = first; mode < last; ++mode) {
+    const std::uint64_t bit = std::uint64_t{1} << (mode - first);
+    for (const auto& row : inequalities[mode].rowwise()) {
+      const auto same = [&](const Plane& p, double sign) {
+        for (Eigen::Index k = 0; k < row.size(); ++k) {
+          if (std::abs(p.r[k] - sign * row[k]) > 1e-12) return false;
+        }
+        return true;
+      };
+      const auto known = std::find_if(planes.begin(), planes.end(),
+                                      [&](const Plane& p) { return same(p, 1) || same(p, -1); });
+      if (known == planes.end())
+        planes.push_back({.r = row, .below = bit});
+      else
+        (same(*known, 1) ? known->below : known->above) |= bit;
     }
   }
-  rows = MatrixXd(rows(order, Eigen::all));
-  return needed;
+  return planes;
 }
 
-}  // namespace
+/// The hyperplanes that rule out modes at some trial, at each place the one that leaves fewest.
+std::vector<StepTable::Plane> StepTable::most_useful(std::vector<Plane> planes,
+                                                     const MatrixXd& trials) {
+  for (Plane& p : planes) {
+    const VectorXd side = trials.transpose() * p.r;
+    for (Eigen::Index k = 0; k < side.size(); ++k) {
+      p.trials_below[k] = side[k] < -kSlack;
+      p.trials_above[k] = side[k] > kSlack;
+    }
+  }
+  std::array<std::bitset<kTrials>, 64> ruled_out;  // per mode
+  const auto each_mode = [](std::uint64_t bits, auto&& f) {
+    for (; bits; bits &= bits - 1) f(std::countr_zero(bits));
+  };
+  const auto gain = [&](const Plane& p) {
+    std::size_t count = 0;
+    each_mode(p.below, [&](int m) { count += (p.trials_below & ~ruled_out[m]).count(); });
+    each_mode(p.above, [&](int m) { count += (p.trials_above & ~ruled_out[m]).count(); });
+    return count;
+  };
+  std::vector<Plane> useful;
+  while (!planes.empty()) {
+    std::size_t best = 0, best_gain = 0;
+    for (std::size_t p = 0; p < planes.size(); ++p) {
+      if (const std::size_t g = gain(planes[p]); g > best_gain) best = p, best_gain = g;
+    }
+    // a mode that slips through now and then costs less than one more hyperplane always
+    if (100 * best_gain <= static_cast<std::size_t>(trials.cols())) break;
+    each_mode(planes[best].below, [&](int m) { ruled_out[m] |= planes[best].trials_below; });
+    each_mode(planes[best].above, [&](int m) { ruled_out[m] |= planes[best].trials_above; });
+    useful.push_back(std::move(planes[best]));
+    planes.erase(planes.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+  return useful;
+}
 
 StepTable::StepTable(const ImpactProblem& problem, double h) : scaled_(problem), h_(h) {
   validate(problem);
@@ -104,7 +150,7 @@ StepTable::StepTable(const ImpactProblem& problem, double h) : scaled_(problem),
   scaled_.c /= speed_;
 
   // every regular mode: its impulse and its inequalities as rows over x
-  std::vector<Mode> regular;
+  std::vector<MatrixXd> inequalities;
   for (const Modes& modes : all_modes(problem.mu, true)) {
     const ModeSystem s = mode_system(problem, modes, true);
     MatrixXd U(s.K.rows(), 3 * m);  // u = U x
@@ -128,46 +174,34 @@ StepTable::StepTable(const ImpactProblem& problem, double h) : scaled_(problem),
       unit.conservativeResize(unit.rows() + 1, 3 * m);
       unit.row(unit.rows() - 1) = F.row(r) / size;
     }
-    regular.push_back({unit, static_cast<int>(unit.rows())});
+    inequalities.push_back(std::move(unit));
   }
 
-  // stored once as they are for the trial walks, then in the order these suggest
-  store(regular);
-  const MatrixXd trials = trial_steps(task(), m <= 3 ? 64 : 12);
-  for (Mode& mode : regular) mode.needed = order_by_rejection(mode.inequalities, trials);
-  store(regular);
+  // blocks of 64 in the order of enumeration: modes that share hyperplanes are close
+  std::vector<std::vector<Plane>> blocks;
+  for (std::size_t first = 0; first < inequalities.size(); first += 64) {
+    const std::size_t modes = std::min<std::size_t>(64, inequalities.size() - first);
+    members_.push_back(~std::uint64_t{0} >> (64 - modes));
+    blocks.push_back(distinct_planes(inequalities, first));
+  }
+
+  // stored with all hyperplanes for the trial walks, then with those that these show to be useful
+  store(blocks);
+  const MatrixXd trials = trial_steps(task(), m <= 3 ? 128 : 32);
+  for (std::vector<Plane>& planes : blocks) planes = most_useful(std::move(planes), trials);
+  store(blocks);
 }
 
-/// Eight modes to a block, those that fail early together.
-void StepTable::store(const std::vector<Mode>& modes) {
-  const int size = 3 * scaled_.contacts();
-  first_row_.clear(), other_rows_.clear(), rows_.clear(), offset_.clear(), mode_.clear();
-  std::vector<int> order(modes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::pair(modes[a].needed, modes[a].inequalities.rows()) <
-           std::pair(modes[b].needed, modes[b].inequalities.rows());
-  });
-  for (std::size_t first = 0; first < order.size(); first += kLanes) {
-    const std::size_t last = std::min(order.size(), first + kLanes);
-    Eigen::Index rows = 1;
-    for (std::size_t lane = first; lane < last; ++lane)
-      rows = std::max(rows, modes[order[lane]].inequalities.rows());
-    rows += (rows + 1) % 2;  // one and pairs
-    other_rows_.push_back(static_cast<int>(rows) - 1);
-    offset_.push_back(static_cast<std::int64_t>(rows_.size()));
-    for (Eigen::Index r = 0; r < rows; ++r) {
-      for (int k = 0; k < size; ++k) {
-        for (std::size_t lane = first; lane < first + kLanes; ++lane) {
-          // a missing row always holds
-          const bool there = lane < last && r < modes[order[lane]].inequalities.rows();
-          (r == 0 ? first_row_ : rows_)
-              .push_back(there ? modes[order[lane]].inequalities(r, k) : 0);
-        }
-      }
+void StepTable::store(const std::vector<std::vector<Plane>>& blocks) {
+  begin_ = {0};
+  planes_.clear(), below_.clear(), above_.clear();
+  for (const std::vector<Plane>& planes : blocks) {
+    for (const Plane& p : planes) {
+      planes_.insert(planes_.end(), p.r.begin(), p.r.end());
+      below_.push_back(p.below);
+      above_.push_back(p.above);
     }
-    for (std::size_t lane = first; lane < first + kLanes; ++lane)
-      mode_.push_back(lane < last ? order[lane] : -1);
+    begin_.push_back(static_cast<int>(below_.size()));
   }
 }
 
@@ -179,16 +213,15 @@ WalkTask StepTable::task() const {
   task.c0 = scaled_.c.data();
   task.G = scaled_.G.data();
   task.mu = scaled_.mu.data();
-  task.blocks = static_cast<int>(other_rows_.size());
-  task.first_row = first_row_.data();
-  task.other_rows = other_rows_.data();
-  task.rows = rows_.data();
-  task.offset = offset_.data();
-  task.mode = mode_.data();
-  task.last_lanes = (1u << ((modes() - 1) % kLanes + 1)) - 1;
+  task.blocks = static_cast<int>(members_.size());
+  task.members = members_.data();
+  task.begin = begin_.data();
+  task.planes = planes_.data();
+  task.below = below_.data();
+  task.above = above_.data();
   task.impulse = impulse_.data();
   task.zeros = zeros_.data();
-  task.slack = 1e-9 * scale;
+  task.slack = kSlack * scale;
   task.accepted = kAccepted * scale;
   task.same = 1e-8;
   task.zero = 1e-9;

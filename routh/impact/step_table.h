@@ -14,12 +14,13 @@ namespace routh {
 ///
 ///   λ = -S K⁻¹ R x + P x,   F x ≥ 0      (S, P, K, R of modes.h)
 ///
-/// so that a sample costs a few small matrix-vector products and no factorisation. Modes are stored
-/// eight to a block, the same inequality of all eight side by side, for the kernel to test them
-/// together. A few trial walks tell which inequalities reject most: these come first, and modes
-/// that fail early share blocks. Singular modes are left out: their solution sets have corners in
-/// regular modes; where they have none the walk falls back to enumerate_modes(). Planar problems of
-/// up to kMaxWalkContacts contacts.
+/// so that a sample costs a few small matrix-vector products and no factorisation. Neighbouring
+/// modes lie on the two sides of one hyperplane: modes are stored in blocks of 64, with the
+/// distinct hyperplanes of a block and the modes that each side of them rules out. A few trial
+/// walks tell which hyperplanes rule out most; these come first and those that add nothing are left
+/// out, because the residual confirms every solution anyway. Singular modes are left out: their
+/// solution sets have corners in regular modes; where they have none the walk falls back to
+/// enumerate_modes(). Planar problems of up to kMaxWalkContacts contacts.
 class StepTable {
  public:
   /// For steps of size h [N s].
@@ -34,18 +35,17 @@ class StepTable {
   int modes() const { return static_cast<int>(zeros_.size()); }
 
  private:
-  struct Mode {
-    Eigen::MatrixXd inequalities;  ///< unit rows over x
-    int needed = 0;                ///< rows after which no trial is left
-  };
-  void store(const std::vector<Mode>& modes);
+  struct Plane;
+  static std::vector<Plane> distinct_planes(const std::vector<Eigen::MatrixXd>& inequalities,
+                                            std::size_t first);
+  static std::vector<Plane> most_useful(std::vector<Plane> planes, const Eigen::MatrixXd& trials);
+  void store(const std::vector<std::vector<Plane>>& blocks);
 
   ImpactProblem scaled_;
   double speed_ = 1, h_ = 1;
-  std::vector<double> first_row_, rows_, impulse_;
-  std::vector<int> other_rows_;
-  std::vector<std::int64_t> offset_;
-  std::vector<std::int32_t> mode_;
+  std::vector<int> begin_;
+  std::vector<double> planes_, impulse_;
+  std::vector<std::uint64_t> members_, below_, above_;
   std::vector<std::uint32_t> zeros_;
 };
 

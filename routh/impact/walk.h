@@ -8,7 +8,6 @@
 namespace routh {
 
 inline constexpr int kMaxWalkContacts = 5;  ///< 7^5 = 16807 modes
-inline constexpr int kLanes = 8;            ///< modes tested at once
 
 enum class Draws {
   kUniform,  ///< λmax uniform in the box [0, h]^m at every step, as in P1
@@ -31,23 +30,22 @@ struct WalkTask {
   const double* G = nullptr;   ///< 2m x 2m
   const double* mu = nullptr;  ///< m
 
-  // the modes of the step problem, see step_table.h
+  // the modes of the step problem in blocks of 64, one bit of a word each, see step_table.h
   int blocks = 0;
-  const double* first_row = nullptr;     ///< [block][3m][kLanes]: the inequality that rejects most
-  const int* other_rows = nullptr;       ///< how many more each block has, an even number
-  const double* rows = nullptr;          ///< [block][inequality][3m][kLanes]
-  const std::int64_t* offset = nullptr;  ///< where the rows of a block begin
-  const std::int32_t* mode = nullptr;    ///< [block][kLanes]
-  unsigned last_lanes = 0;               ///< bits of the lanes in use in the last block
-  const double* impulse = nullptr;       ///< [mode][3m][2m]: λ = impulseᵀ x
-  const std::uint32_t* zeros = nullptr;  ///< [mode]: bits of the velocities that vanish
+  const std::uint64_t* members = nullptr;  ///< [block]: bits of its modes
+  const int* begin = nullptr;              ///< [block]: its first hyperplane; one more: the end
+  const double* planes = nullptr;          ///< [hyperplane][3m]: unit rows r
+  const std::uint64_t* below = nullptr;    ///< [hyperplane]: modes ruled out where r x < -slack
+  const std::uint64_t* above = nullptr;    ///< [hyperplane]: modes ruled out where r x > slack
+  const double* impulse = nullptr;         ///< [mode][3m][2m]: λ = impulseᵀ x
+  const std::uint32_t* zeros = nullptr;    ///< [mode]: bits of the velocities that vanish
 
   double h = 0;           ///< box width
   double final_step = 0;  ///< bound of the last step of a walk that reached the limit; 0: none
   int limit = 0;          ///< steps, P1's N
   Draws draws = Draws::kUniform;
   std::uint64_t seed = 0;
-  double slack = 0;     ///< inequalities may be violated by this much before the residual decides
+  double slack = 0;     ///< this far from a hyperplane both sides are kept: the residual decides
   double accepted = 0;  ///< largest residual of a solution
   double same = 0;      ///< velocities closer than this are one solution
   double zero = 0;      ///< normal velocities above -zero do not approach

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "routh/impact/polytopes.h"
+#include "routh/impact/problem.h"
+
+/// The exact set of outcomes of P1's differential inclusion (39), by polyhedral reachability. An
+/// optional component: it needs the Parma Polyhedra Library. docs/exact-sets.md explains the
+/// construction.
+///
+///   ċ ∈ conv{ G_n,i - μ_i G_t,i Unit(ct_i) : cn_i ≤ 0 }   while some cn_i < 0
+///
+/// The signs of all cn_i, ct_i cut contact space into cells; in a cell the directions d_1 .. d_k
+/// are constant. From a polyhedron P the flow reaches exactly (P ⊕ cone(d_1 .. d_k)) ∩ cell,
+/// because straight lines stay in convex cells; it then enters the neighbouring cells. Iterated to
+/// a fixed point over the cells that are reached, in rational arithmetic and with strict faces,
+/// this is the set. States with every cn_i ≥ 0 are final.
+namespace routh {
+
+struct ExactOptions {
+  /// Inputs are replaced once by the simplest rationals within this relative distance; from there
+  /// on nothing is rounded.
+  double precision = 1e-12;
+  int max_polyhedra = 5000;  ///< budget of the exact iteration
+  double max_seconds = 60;   ///< likewise; the outer set that follows may take as long again
+};
+
+enum class ExactStatus {
+  kExact,   ///< the fixed point was reached: the pieces are the set
+  kOuter,   ///< the budget was spent: the pieces contain the set, and more
+  kJammed,  ///< the friction cone is not pointed: the impact need not end, nothing was computed
+};
+std::string_view to_string(ExactStatus status);
+
+struct [[nodiscard]] ExactResult {
+  ExactStatus status = ExactStatus::kExact;
+  std::vector<Polytope> pieces;  ///< none inside another
+  int cells = 0;                 ///< visited
+  int polyhedra = 0;             ///< computed on the way
+  double seconds = 0;
+};
+
+/// Planar problems. The order of contacts does not matter; large friction (μ = 1e5) does not harm.
+ExactResult exact(const ImpactProblem& problem, const ExactOptions& options = {});
+
+}  // namespace routh
