@@ -41,6 +41,7 @@ bench: setup
 
 setup:
 	@tools/setup packages.txt
+	@tools/setup packages-optional.txt --optional
 
 check: check-format check-clang check-sanitizers
 

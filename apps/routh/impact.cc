@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "exact_law.h"
 #include "routh/impact/cone.h"
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
@@ -15,7 +16,7 @@
 namespace routh::app {
 namespace {
 
-constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000;
+constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000, kCoverageOutcomes = 1 << 17;
 
 struct ImpactArguments {
   ScenarioArguments scenario;
@@ -25,6 +26,8 @@ struct ImpactArguments {
   int limit = 0, threads = 0;
   std::vector<std::string> order;
   std::string contact;
+  ExactArguments exact;
+  bool coverage = false;
   std::string json, csv, plot;
 };
 
@@ -66,11 +69,37 @@ struct Applied {
   std::string shown;
   std::vector<io::OutcomeRow> paths;
   std::optional<SetResult> set = {};
+  std::vector<Polytope> pieces = {};
 };
+
+/// How far the samples are from the exact set, both ways.
+io::Json coverage_json(const std::vector<Polytope>& pieces, const SetResult& set,
+                       std::string& shown) {
+  std::vector<Eigen::VectorXd> samples;
+  for (const SetSample& s : set.kept) {
+    if (s.terminated) samples.push_back(s.outcome.c_plus);
+  }
+  const Coverage c = coverage(pieces, samples);
+  shown += fmt::format(
+      "\n    against the exact set: Hausdorff distance {:.4g} m/s\n"
+      "    samples lie up to {:.3g} m/s outside of it; its farthest point is {:.3g} m/s from a "
+      "sample\n",
+      c.hausdorff(), c.outside, c.missed);
+  return {{"hausdorff", c.hausdorff()},
+          {"outside", c.outside},
+          {"missed", c.missed},
+          {"resolution", c.resolution},
+          {"samples", samples.size()}};
+}
 
 Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
   SetOptions options = set_options(impact, a);
   const std::uint64_t keep = options.keep;
+  ExactResult exact;
+  if (a.coverage) {
+    exact = exact_set(impact, a.exact);
+    options.keep = std::min(options.samples, kCoverageOutcomes);
+  }
   if (!a.plot.empty()) {
     options.keep = std::max(options.keep, kFigureOutcomes);
     options.paths = kFigurePaths;
@@ -81,13 +110,35 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
   clear_progress();
   applied.shown = describe_set(impact, *applied.set);
   applied.report = io::report_set(impact, *applied.set);
+  if (a.coverage && applied.set->terminated > 0) {
+    applied.pieces = exact.pieces;
+    applied.report.answers["coverage"] = coverage_json(exact.pieces, *applied.set, applied.shown);
+  }
   if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
   if (!a.plot.empty()) applied.paths = io::law_paths(impact);
   return applied;
 }
 
+Applied apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
+  const ExactResult result = exact_set(impact, a.exact);
+  Applied applied;
+  applied.report = report_exact(impact, result, a.exact);
+  applied.shown = describe_exact(impact, applied.report, result);
+  applied.pieces = result.pieces;
+  if (!a.plot.empty()) {
+    // the figure lays the set under samples of it
+    SetOptions options = set_options(impact, a);
+    options.samples = options.keep = kFigureOutcomes;
+    options.paths = kFigurePaths;
+    applied.set = set_valued(impact.problem(), options);
+    applied.paths = io::law_paths(impact);
+  }
+  return applied;
+}
+
 Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
   if (a.law == "set") return apply_set(impact, a);
+  if (a.law == "exact") return apply_exact(impact, a);
   Applied applied;
   if (a.law == "simultaneous") applied.report = io::report_simultaneous(impact);
   if (a.law == "sequential")
@@ -113,6 +164,9 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
 
 int run_impact(const ImpactArguments& a) {
   // everything that can be wrong is found before the work begins
+  if (a.exact.asks() && a.law != "exact")
+    throw io::InputError("--maximize, --minimize and --contains need --law exact");
+  if (a.coverage && a.law != "set") throw io::InputError("--coverage needs --law set");
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
   if (!a.csv.empty()) io::check_writable(a.csv);
   if (!a.plot.empty()) {
@@ -147,7 +201,8 @@ int run_impact(const ImpactArguments& a) {
         .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
         .title = impact.scenario.title,
         .laws = applied.paths,
-        .set = applied.set ? &*applied.set : nullptr};
+        .set = applied.set ? &*applied.set : nullptr,
+        .exact = applied.pieces};
     const std::vector<std::string> written = io::draw(impact, figure, a.plot);
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }
@@ -163,8 +218,9 @@ void add_impact(CLI::App& app, int& code) {
   c->add_option("--law", a->law,
                 "all: every outcome of simultaneous and sequential; simultaneous: P1 (31); "
                 "sequential: one contact after "
-                "the other; set: P1 Algorithms 1 and 2; single: Routh's law at one contact")
-      ->check(CLI::IsMember({"all", "simultaneous", "sequential", "set", "single"}))
+                "the other; set: P1 Algorithms 1 and 2; exact: the whole set, computed; single: "
+                "Routh's law at one contact")
+      ->check(CLI::IsMember({"all", "simultaneous", "sequential", "set", "exact", "single"}))
       ->capture_default_str();
   c->add_option("--samples", a->samples,
                 "set: number of samples, such as 2^20 (default: the scenario's)");
@@ -197,6 +253,19 @@ void add_impact(CLI::App& app, int& code) {
       ->capture_default_str();
   c->add_option("--contact", a->contact,
                 "single: the contact (default: each approaching one in turn)");
+  c->add_flag("--coverage", a->coverage, "set: how far the samples are from the exact set");
+  c->add_option("--maximize", a->exact.maximize,
+                "exact: the largest energy, normal.NAME or tangential.NAME of an outcome")
+      ->type_name("WHAT");
+  c->add_option("--minimize", a->exact.minimize, "exact: the smallest")->type_name("WHAT");
+  c->add_option(
+       "--contains", a->exact.contains,
+       "exact: can the impact end with these contact velocities? normals, then tangentials")
+      ->type_name("N,..,T,..");
+  c->add_option("--max-polyhedra", a->exact.max_polyhedra,
+                "exact: budget before an outer set is given");
+  c->add_option("--max-seconds", a->exact.max_seconds, "exact: budget in seconds")
+      ->check(CLI::PositiveNumber);
   c->add_option("--json", a->json,
                 "write the result as JSON to a file, or to standard output with -");
   c->add_option("--csv", a->csv, "write the outcomes as a table");

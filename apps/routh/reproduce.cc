@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "exact_law.h"
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
 #include "routh/io/files.h"
@@ -156,10 +157,14 @@ void reproduce_outcomes(const ReproduceArguments& a) {
 void reproduce_figure(const PaperFigure& f, const ReproduceArguments& a) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario(f.scenario));
   const SetResult set = sample(impact, 20'000, a, true);
+  // the exact set under the samples, where it is quick to have
+  std::vector<Polytope> pieces;
+  if (has_exact() && impact.names.size() <= 3) pieces = exact_set(impact).pieces;
   const io::ImpactFigure figure{.name = std::string(f.item) + "-" + f.scenario,
                                 .title = impact.scenario.title,
                                 .laws = io::law_paths(impact),
-                                .set = &set};
+                                .set = &set,
+                                .exact = pieces};
   fmt::print("{}: {}\n", f.item, io::join(io::draw(impact, figure, a.out)));
 }
 

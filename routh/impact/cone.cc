@@ -1,9 +1,10 @@
 #include "routh/impact/cone.h"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 
-#include "routh/lcp/lemke.h"
+#include "routh/impact/polytopes.h"
 
 namespace routh {
 
@@ -11,44 +12,36 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const VectorXd& mu) {
+  // velocity that each edge of the linearised cone gives per unit of normal impulse
   const int m = static_cast<int>(mu.size());
-  // the two edges of each planar cone, scaled to a comparable length so that μ = 1e5 stays well
-  // conditioned
-  MatrixXd edges = MatrixXd::Zero(2 * m, 2 * m);
-  VectorXd ones(2 * m);
+  std::vector<VectorXd> impulses, moves;
   for (int i = 0; i < m; ++i) {
-    for (const int side : {0, 1}) {
-      const double scale = 1 / (1 + mu[i]);
-      edges(i, 2 * i + side) = scale;
-      edges(m + i, 2 * i + side) = (side ? -scale : scale) * mu[i];
-      ones[2 * i + side] = scale;
+    for (const double side : {1.0, -1.0}) {
+      impulses.push_back(VectorXd::Unit(2 * m, i) + side * mu[i] * VectorXd::Unit(2 * m, m + i));
+      moves.push_back(Mdag * (J.transpose() * impulses.back()));
     }
   }
-  const MatrixXd B = edges.transpose() * J * Mdag;
-
-  FrictionCone cone;
-  const lcp::LemkeResult dual =
-      lcp::lemke({.W = B * B.transpose(), .w = -ones}, {.tolerance = 1e-8});
-  // r proves itself: every edge moves along it, by more than rounding; scaled, the least of them by
-  // one
-  const VectorXd r = B.transpose() * dual.z;
-  const VectorXd along = B * r;
-  const VectorXd rounding = 1e-11 * (B.cwiseAbs() * r.cwiseAbs());
-  cone.pointed = dual.status != lcp::Status::kRay && (along.array() > rounding.array()).all();
-  if (cone.pointed) {
-    cone.r = r / along.cwiseQuotient(ones).minCoeff();
-    return cone;
+  const VectorXd weights = min_norm_weights(moves);
+  VectorXd nearest = VectorXd::Zero(Mdag.rows()), impulse = VectorXd::Zero(2 * m);
+  for (std::size_t k = 0; k < moves.size(); ++k) {
+    nearest += weights[k] * moves[k];
+    impulse += weights[k] * impulses[k];
   }
 
-  // impulses that cancel: the smallest singular direction of B within the cone, 0 ≤ y, 1ᵀy = 1, min
-  // ‖Bᵀy‖²
-  lcp::Problem kkt{.W = MatrixXd::Zero(2 * m + 1, 2 * m + 1), .w = VectorXd::Zero(2 * m + 1)};
-  kkt.W.topLeftCorner(2 * m, 2 * m) = B * B.transpose();
-  kkt.W.block(0, 2 * m, 2 * m, 1).setConstant(-1);
-  kkt.W.block(2 * m, 0, 1, 2 * m).setConstant(1);
-  kkt.w[2 * m] = -1;
-  const lcp::LemkeResult nearest = lcp::lemke(kkt, {.tolerance = 1e-8});
-  if (nearest.status == lcp::Status::kSolved) cone.jam = edges * nearest.z.head(2 * m);
+  // r proves itself: every edge moves along it, by more than rounding
+  FrictionCone cone;
+  cone.pointed = true;
+  double least = HUGE_VAL;
+  for (const VectorXd& move : moves) {
+    const double along = nearest.dot(move);
+    cone.pointed &= along > 1e-11 * nearest.cwiseAbs().dot(move.cwiseAbs());
+    least = std::min(least, along);
+  }
+  if (cone.pointed) {
+    cone.r = nearest / least;
+  } else {
+    cone.jam = impulse;
+  }
   return cone;
 }
 

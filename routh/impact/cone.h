@@ -17,10 +17,9 @@ struct [[nodiscard]] FrictionCone {
   Eigen::VectorXd jam;
 };
 
-/// P1 Lemma 6. The rows B = edgesᵀ J M† of the linearised cone give the quadratic program min ‖r‖²,
-/// B r ≥ 1, whose dual is the LCP 0 ≤ y ⊥ B Bᵀ y - 1 ≥ 0 with r = Bᵀ y. The shortest r makes the
-/// bound (78) as small as it can be; the program is infeasible exactly when the cone is not
-/// pointed. Planar problems.
+/// P1 Lemma 6 by the point x nearest to the origin in the hull of the edges' velocities: every edge
+/// moves by at least ‖x‖² along x, so r = x/‖x‖², and no shorter r exists, which makes the bound
+/// (78) as small as it can be. x = 0 means that the cone is not pointed. Planar problems.
 FrictionCone friction_cone(const Eigen::MatrixXd& Mdag, const Eigen::MatrixXd& J,
                            const Eigen::VectorXd& mu);
 

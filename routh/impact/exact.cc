@@ -171,11 +171,14 @@ class Automaton {
   ppl::Constraint_System region(const Cell& cell) const {
     ppl::Constraint_System system;
     for (int i = 0; i < 2 * m_; ++i) {
-      if (cell[i] == kAny) continue;
-      const ppl::Linear_Expression& c = rows_[i];
-      system.insert(cell[i] < 0 ? c < 0 : cell[i] > 0 ? c > 0 : c == 0);
+      if (cell[i] != kAny) system.insert(side(i, cell[i]));
     }
     return system;
+  }
+  ppl::Constraint not_approaching(int contact) const { return rows_[contact] >= 0; }
+  /// Velocity i has a sign.
+  ppl::Constraint side(int i, int sign) const {
+    return sign < 0 ? rows_[i] < 0 : sign > 0 ? rows_[i] > 0 : rows_[i] == 0;
   }
 
   /// The cone of the directions in a cell, with the origin.
@@ -225,14 +228,14 @@ class Automaton {
     return c;
   }
 
-  /// Everything that can be final and is within reach of energy: cn_i ≥ 0 and |c_i| ≤ bound_i.
-  ppl::Constraint_System final_box(const VectorXd& bound) const {
+  /// |c_i| ≤ bound_i.
+  ppl::Constraint_System box(const VectorXd& bound) const {
     ppl::Constraint_System system;
     for (int i = 0; i < 2 * m_; ++i) {
-      const mpz_class limit(std::ceil(bound[i] * 0x1p20) + 1), unit = mpz_class(1) << 20;
-      const ppl::Linear_Expression c = unit * rows_[i];
-      system.insert(c <= limit * row_scale_[i]);
-      system.insert(c >= (i < m_ ? mpz_class(0) : mpz_class(-limit * row_scale_[i])));
+      const mpz_class limit = mpz_class(std::ceil(bound[i] * 0x1p20) + 1) * row_scale_[i];
+      const ppl::Linear_Expression c = (mpz_class(1) << 20) * rows_[i];
+      system.insert(c <= limit);
+      system.insert(c >= -limit);
     }
     return system;
   }
@@ -266,17 +269,19 @@ class Automaton {
   std::vector<bool> frictionless_;
 };
 
-/// Reachability: a list of (cell, polyhedron in it) still to be followed, and what was reached in
-/// each cell.
+/// Reachability: a list of (cell, polyhedron from which it is entered) still to be followed, and
+/// what was reached in each cell.
 class Reachability {
  public:
-  explicit Reachability(const Automaton& automaton) : automaton_(automaton) {
+  /// Nothing that is reached lies outside of `bounds`.
+  Reachability(const Automaton& automaton, ppl::Constraint_System bounds)
+      : automaton_(automaton), bounds_(std::move(bounds)) {
     open_.emplace_back(automaton_.start_cell(), automaton_.start());
   }
 
   /// Follows the flow until nothing new is found; false when the budget is spent before. With
-  /// `merging` all that is reached in a cell is replaced by its convex hull: more than the truth,
-  /// but fewer polyhedra.
+  /// `merging` all that is reached in a cell is replaced by its convex hull and, if that keeps
+  /// growing, widened: more than the truth, but it comes to an end.
   bool run(int max_polyhedra, double max_seconds, bool merging) {
     const auto began = std::chrono::steady_clock::now();
     const int first = polyhedra_;
@@ -286,7 +291,7 @@ class Reachability {
       if (polyhedra_ - first >= max_polyhedra || spent.count() >= max_seconds) return false;
       auto [cell, entered] = std::move(open_.front());
       open_.pop_front();
-      follow(cell, std::move(entered));
+      follow(cell, entered);
     }
     return true;
   }
@@ -295,6 +300,24 @@ class Reachability {
   const std::deque<std::pair<Cell, Polyhedron>>& open() const { return open_; }
   int cells() const { return static_cast<int>(reached_.size() + final_.size()); }
   int polyhedra() const { return polyhedra_; }
+
+ private:
+  /// Keeps p unless it is known; forgets what it contains.
+  bool insert(const Cell& cell, Polyhedron& p, std::vector<Polyhedron>& list) {
+    for (const Polyhedron& known : list) {
+      if (known.contains(p)) return false;
+    }
+    if (merging_ && !list.empty()) {
+      for (const Polyhedron& known : list) p.poly_hull_assign(known);
+      if (list.size() == 1 && ++merged_[cell] > 3) {
+        p.limited_H79_extrapolation_assign(list.front(), bounds_);
+        p.add_constraints(automaton_.region(cell));
+      }
+    }
+    std::erase_if(list, [&](const Polyhedron& known) { return p.contains(known); });
+    list.push_back(p);
+    return true;
+  }
 
   /// P ⊕ cone of the flow of a cell.
   Polyhedron carried(const Polyhedron& p, const Cell& cell) {
@@ -305,63 +328,51 @@ class Reachability {
     return result;
   }
 
- private:
-  /// Keeps p unless it is known; forgets what it contains.
-  bool insert(std::vector<Polyhedron>& list, Polyhedron& p, bool merging) {
-    for (const Polyhedron& known : list) {
-      if (known.contains(p)) return false;
-    }
-    if (merging) {
-      for (const Polyhedron& known : list) p.poly_hull_assign(known);
-      list.clear();
-    }
-    std::erase_if(list, [&](const Polyhedron& known) { return p.contains(known); });
-    list.push_back(p);
-    return true;
-  }
-
-  void follow(const Cell& cell, Polyhedron entered) {
+  void follow(const Cell& cell, Polyhedron& entered) {
     ++polyhedra_;
     if (!automaton_.colliding(cell)) {
-      insert(final_[cell], entered, false);
+      insert(cell, entered, final_[cell]);
       return;
     }
-    // all that the flow reaches inside the cell
-    Polyhedron inside = carried(entered, cell);
+    // all that the flow reaches inside the cell; a hull may have made that more
+    Polyhedron beyond = carried(entered, cell);
+    Polyhedron inside = beyond;
     inside.add_constraints(automaton_.region(cell));
-    if (inside.is_empty() || !insert(reached_[cell], inside, merging_)) return;
+    if (inside.is_empty() || !insert(cell, inside, reached_[cell])) return;
+    if (merging_) beyond = carried(inside, cell);
 
     // onto the cell's faces: some velocities become zero
-    leave_to_faces(cell, 0, cell, carried(inside, cell));
+    leave_to_faces(cell, 0, cell, beyond);
     // into the cells around it: some velocities that were zero take a sign
     enter_around(cell, 0, cell, inside);
   }
 
-  /// Every way to make a subset of the nonzero signs from index i on zero.
-  void leave_to_faces(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& beyond) {
+  /// Every way to make some of the nonzero signs from index i on zero; `there` obeys the signs
+  /// before i.
+  void leave_to_faces(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& there) {
+    if (there.is_empty()) return;
     if (i == from.size()) {
-      if (to == from) return;
-      Polyhedron arrived = beyond;
-      arrived.add_constraints(automaton_.region(to));
-      if (!arrived.is_empty()) open_.emplace_back(to, std::move(arrived));
+      if (to != from) open_.emplace_back(to, there);
       return;
     }
-    leave_to_faces(from, i + 1, to, beyond);
-    const int sign = from[i];
-    if ((sign == 1 || sign == -1) && automaton_.can_move(from, static_cast<int>(i), -sign)) {
+    if (from[i] == kAny) return leave_to_faces(from, i + 1, to, there);
+    Polyhedron kept = there;
+    kept.add_constraint(automaton_.side(static_cast<int>(i), from[i]));
+    leave_to_faces(from, i + 1, to, kept);
+    if (from[i] != 0 && automaton_.can_move(from, static_cast<int>(i), -from[i])) {
       Cell face = to;
       face[i] = 0;
-      leave_to_faces(from, i + 1, face, beyond);
+      Polyhedron on_face = there;
+      on_face.add_constraint(automaton_.side(static_cast<int>(i), 0));
+      leave_to_faces(from, i + 1, face, on_face);
     }
   }
 
-  /// Every way to give a subset of the zero signs from index i on a sign.
+  /// Every way to give some of the zero signs from index i on a sign that the flow there can give
+  /// them.
   void enter_around(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& inside) {
     if (i == from.size()) {
-      if (to == from || !enterable(from, to)) return;
-      Polyhedron entered = carried(inside, to);
-      entered.add_constraints(automaton_.region(to));
-      if (!entered.is_empty()) open_.emplace_back(to, std::move(entered));
+      if (to != from && enterable(from, to)) open_.emplace_back(to, inside);
       return;
     }
     enter_around(from, i + 1, to, inside);
@@ -380,10 +391,12 @@ class Reachability {
   }
 
   const Automaton& automaton_;
+  ppl::Constraint_System bounds_;
   bool merging_ = false;
   std::deque<std::pair<Cell, Polyhedron>> open_;
   std::map<Cell, std::vector<Polyhedron>> reached_, final_;
   std::map<Cell, Polyhedron> flows_;
+  std::map<Cell, int> merged_;
   std::map<std::pair<Cell, Cell>, bool> enterable_;
   int polyhedra_ = 0;
 };
@@ -405,19 +418,29 @@ VectorXd energy_bound(const ImpactProblem& problem) {
   return (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseSqrt();
 }
 
-/// Joins what is convex together and drops what lies inside another piece.
+/// Joins pieces of one cell whose union is convex, then drops what lies inside another piece.
 void simplify(std::vector<Piece>& pieces) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < pieces.size() && !changed; ++i) {
-      for (std::size_t j = 0; j < pieces.size() && !changed; ++j) {
-        if (i == j) continue;
-        if (pieces[i].closed.contains(pieces[j].closed) ||
-            (pieces[i].cell == pieces[j].cell &&
-             pieces[i].closed.upper_bound_assign_if_exact(pieces[j].closed))) {
-          pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(j));
-          changed = true;
-        }
+  const auto erase = [&](std::size_t j, std::size_t& i) {
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(j));
+    if (j < i) --i;
+  };
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t j = 0; j < pieces.size();) {
+      if (i != j && pieces[i].cell == pieces[j].cell &&
+          pieces[i].closed.upper_bound_assign_if_exact(pieces[j].closed)) {
+        erase(j, i);
+        j = 0;  // what did not fit before may fit now
+      } else {
+        ++j;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t j = 0; j < pieces.size();) {
+      if (i != j && pieces[i].closed.contains(pieces[j].closed)) {
+        erase(j, i);
+      } else {
+        ++j;
       }
     }
   }
@@ -477,19 +500,19 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     return finish();
   }
 
-  // the exact fixed point, or else one over convex hulls, or else what energy and the friction cone
-  // allow
-  Reachability reach(automaton);
+  // the exact fixed point, or else one over widened hulls, or else what energy and the friction
+  // cone allow
+  const ppl::Constraint_System bounds = automaton.box(energy_bound(problem));
+  Reachability reach(automaton, bounds);
   std::vector<Piece> pieces;
   if (!reach.run(options.max_polyhedra, options.max_seconds, false)) {
     result.status = ExactStatus::kOuter;
     if (!reach.run(options.max_polyhedra, options.max_seconds, true)) {
-      const ppl::Constraint_System box = automaton.final_box(energy_bound(problem));
-      for (const auto& [cell, entered] : reach.open()) {
-        Polyhedron anything = reach.carried(entered, automaton.anywhere());
-        anything.add_constraints(box);
-        if (!anything.is_empty()) pieces.push_back({{}, closed(anything)});
-      }
+      Polyhedron anything = automaton.start();
+      anything.time_elapse_assign(automaton.flow(automaton.anywhere()));
+      anything.add_constraints(bounds);
+      for (int i = 0; i < m; ++i) anything.add_constraint(automaton.not_approaching(i));
+      pieces.push_back({{}, closed(anything)});
     }
   }
   for (const auto& [cell, list] : reach.final()) {

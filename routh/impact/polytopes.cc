@@ -45,7 +45,7 @@ VectorXd min_norm_weights(const std::vector<VectorXd>& points) {
   double size = 0;
   int start = 0;
   for (int i = 0; i < n; ++i) {
-    size = std::max(size, points[i].squaredNorm());
+    size = std::max(size, points[i].norm());
     if (points[i].squaredNorm() < points[start].squaredNorm()) start = i;
   }
   VectorXd weights = VectorXd::Unit(n, start);
@@ -58,7 +58,7 @@ VectorXd min_norm_weights(const std::vector<VectorXd>& points) {
     for (int i = 0; i < n; ++i) {
       if (points[i].dot(x) < points[best].dot(x)) best = i;
     }
-    if (points[best].dot(x) >= x.squaredNorm() - 1e-15 * size ||
+    if (points[best].dot(x) >= x.squaredNorm() - 1e-14 * size * x.norm() ||
         std::find(active.begin(), active.end(), best) != active.end())
       break;
     active.push_back(best);

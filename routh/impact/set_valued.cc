@@ -155,6 +155,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     task.seed = options.seed;
   }
   const WalkFunction walk = walk_function();
+  const double data = std::max(1.0, task.h);  // residuals are relative to (c, λmax)
 
   const std::uint64_t keep = std::min(options.keep, options.samples);
   const std::uint64_t paths = std::min(options.paths, options.samples);
@@ -188,10 +189,10 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
           const std::uint64_t index = first + i;
           const Eigen::Map<const VectorXd> c(w.c, size);
           mine.add(c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
-                   w.residual);
+                   w.residual / data);
           if (index < keep) {
             result.kept[index] = {
-                {speed * Eigen::Map<const VectorXd>(w.impulse, size), speed * c, w.residual},
+                {speed * Eigen::Map<const VectorXd>(w.impulse, size), speed * c, w.residual / data},
                 index,
                 w.steps,
                 w.terminated};

@@ -20,6 +20,7 @@ using Eigen::Vector2d;
 using Eigen::VectorXd;
 
 constexpr const char* kBlue = "#1f5fbf";
+constexpr const char* kTeal = "#35b0a0";
 constexpr const char* kSequential[] = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"};
 constexpr int kMostColours = 5;
 
@@ -74,6 +75,7 @@ std::string block(const std::string& name, const std::vector<std::vector<VectorX
 struct Content {
   std::vector<std::vector<VectorXd>> light;  ///< sampled paths
   std::vector<VectorXd> dark;                ///< sampled outcomes
+  std::vector<Polytope> exact;
   struct Law {
     std::string colour, label;
     std::vector<std::vector<VectorXd>> paths;
@@ -83,6 +85,7 @@ struct Content {
 
 Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::size_t most) {
   Content content;
+  content.exact = figure.exact;
   if (figure.set) {
     for (const auto& path : figure.set->paths) {
       if (content.light.size() < most / 4) content.light.push_back(path);
@@ -123,6 +126,7 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
     for (const auto& path : law.paths) include(path);
   }
   include(content.dark);
+  for (const Polytope& piece : content.exact) include(piece.corners);
   const double speed = impact.problem().c.lpNorm<Eigen::Infinity>();
   const double margin = high - low > 1e-6 * speed ? 0.06 * (high - low) : 0.05 * speed;
   return {low - margin, high + margin};
@@ -135,11 +139,57 @@ double tick(std::pair<double, double> range) {
   return power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
 }
 
+/// Corners of the convex hull of a projected piece, counter-clockwise.
+std::vector<Vector2d> projected_hull(const Polytope& piece, const Panel& panel) {
+  std::vector<Vector2d> points;
+  for (const VectorXd& c : piece.corners) points.emplace_back(c[panel.x.index], c[panel.y.index]);
+  std::sort(points.begin(), points.end(), [](const Vector2d& a, const Vector2d& b) {
+    return std::pair(a.x(), a.y()) < std::pair(b.x(), b.y());
+  });
+  // lower hull, then upper hull
+  std::vector<Vector2d> hull;
+  for (int side = 0; side < 2; ++side) {
+    const std::size_t base = hull.size();
+    for (const Vector2d& p : points) {
+      while (hull.size() >= base + 2) {
+        const Vector2d a = hull.back() - hull[hull.size() - 2], b = p - hull.back();
+        if (a.x() * b.y() - a.y() * b.x() > 1e-14) break;
+        hull.pop_back();
+      }
+      hull.push_back(p);
+    }
+    hull.pop_back();
+    std::reverse(points.begin(), points.end());
+  }
+  return hull.empty() ? std::vector<Vector2d>{points.front()} : hull;
+}
+
+/// The exact set as filled outlines.
+std::string exact_block(const Content& content, const Panel& panel) {
+  std::string text = "$exact << EOD\n";
+  for (const Polytope& piece : content.exact) {
+    const std::vector<Vector2d> hull = projected_hull(piece, panel);
+    for (std::size_t k = 0; k <= hull.size(); ++k) {
+      const Vector2d& p = hull[k % hull.size()];
+      text += fmt::format("{:.7g} {:.7g}\n", p.x() + 0.0, p.y() + 0.0);
+    }
+    text += '\n';
+  }
+  return text + "EOD\n";
+}
+
 std::string velocity_panel(const ImpactCase& impact, const Content& content, const Panel& panel) {
   std::string data = block("light", content.light, panel) + block("dark", {content.dark}, panel) +
                      block("before", {{impact.problem().c}}, panel);
   std::string plot = "plot ";
   if (!content.light.empty()) plot += "$light w l lw 0.6 lc rgb '#d5d5d5' notitle, ";
+  if (!content.exact.empty()) {
+    data += exact_block(content, panel);
+    plot += fmt::format(
+        "$exact w filledcurves closed fc rgb '{0}' fs transparent solid 0.35 noborder notitle, "
+        "$exact w l lw 4 lc rgb '{0}' notitle, ",
+        kTeal);
+  }
   if (!content.dark.empty()) plot += "$dark w p pt 7 ps 0.25 lc rgb '#4a4a4a' notitle, ";
   for (std::size_t k = 0; k < content.laws.size(); ++k) {
     const Content::Law& law = content.laws[k];
@@ -343,6 +393,8 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       "plot NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'",
       legend / height);
   if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";
+  if (!content.exact.empty())
+    text += fmt::format(", NaN w l lw 6 lc rgb '{}' title 'exact set'", kTeal);
   if (!content.dark.empty())
     text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
   for (const Content::Law& law : content.laws)

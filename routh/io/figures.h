@@ -20,6 +20,7 @@ struct ImpactFigure {
   std::string name, title;
   std::vector<OutcomeRow> laws = {};  ///< outcomes with paths
   const SetResult* set = nullptr;     ///< kept outcomes and paths of the set law
+  std::vector<Polytope> exact = {};   ///< the exact set
 };
 std::vector<std::string> draw(const ImpactCase& impact, const ImpactFigure& figure,
                               const std::string& folder);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "routh/io/document.h"
 
@@ -237,6 +239,7 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
                  {"tangential", tangentials(p, p.c)},
                  {"modes", modes_json(contact_states(p, p.c))},
                  {"energy", kinetic_energy(impact.scenario.terms, impact.scenario.v)}};
+  if (report.set) j["set"] = pieces_json(impact, *report.set);
   j["outcomes"] = Json::array();
   for (const OutcomeRow& row : report.outcomes)
     j["outcomes"].push_back(row_json(impact, row, report.law == "all"));
@@ -245,8 +248,92 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
     for (const OutcomeRow& row : report.unfinished)
       j["unfinished"].push_back(row_json(impact, row, false));
   }
+  j.update(report.answers);
   j["summary"] = report.summary;
   return j;
+}
+
+Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) {
+  // any impulse that makes the change will do: what G does not see does not move the mechanism
+  // either
+  const ImpactProblem& p = impact.problem();
+  const VectorXd impulse = p.G.completeOrthogonalDecomposition().solve(c_plus - p.c);
+  return impact.reduced.lift(impact.scenario.v, impulse);
+}
+
+Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces) {
+  const ImpactProblem& p = impact.problem();
+  Json set = Json::array();
+  for (const Polytope& piece : pieces) {
+    Json vertices = Json::array();
+    for (const VectorXd& c : piece.corners) {
+      vertices.push_back({{"velocity", list(lift_velocity(impact, c))},
+                          {"normal", normals(p, c)},
+                          {"tangential", tangentials(p, c)}});
+    }
+    set.push_back({{"dimension", piece.dimension},
+                   {"vertices", vertices},
+                   {"modes", modes_json(piece.modes)}});
+  }
+  return set;
+}
+
+Objective parse_objective(const ImpactCase& impact, const std::string& option,
+                          const std::string& text) {
+  if (text == "energy") return {text, -1};
+  const std::size_t dot = text.find('.');
+  const std::string kind = text.substr(0, dot);
+  const std::string name = dot == std::string::npos ? "" : text.substr(dot + 1);
+  const auto contact = std::find(impact.names.begin(), impact.names.end(), name);
+  if ((kind != "normal" && kind != "tangential") || contact == impact.names.end()) {
+    throw InputError(
+        fmt::format("{} {}: must be energy, normal.NAME or tangential.NAME with a contact of {}",
+                    option, text, join(impact.names)));
+  }
+  const int i = static_cast<int>(contact - impact.names.begin());
+  return {text, kind == "normal" ? i : impact.problem().tangent(i)};
+}
+
+Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
+                 const Objective& objective) {
+  // linear functions and the convex energy are largest at corners
+  Extreme best{-HUGE_VAL, {}};
+  for (const Polytope& piece : pieces) {
+    for (const VectorXd& c : piece.corners) {
+      const double value = objective.index >= 0
+                               ? c[objective.index]
+                               : kinetic_energy(impact.scenario.terms, lift_velocity(impact, c));
+      if (value > best.value) best = {value, c};
+    }
+  }
+  return best;
+}
+
+Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
+                 const Objective& objective) {
+  Extreme best{HUGE_VAL, {}};
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> M(impact.scenario.terms.M);
+  const Eigen::MatrixXd root =
+      M.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * M.eigenvectors().transpose();
+  for (const Polytope& piece : pieces) {
+    if (objective.index >= 0) {
+      for (const VectorXd& c : piece.corners) {
+        if (c[objective.index] < best.value) best = {c[objective.index], c};
+      }
+      continue;
+    }
+    // energy is least where √M v is nearest to the origin
+    std::vector<VectorXd> points;
+    for (const VectorXd& c : piece.corners) points.push_back(root * lift_velocity(impact, c));
+    const VectorXd weights = min_norm_weights(points);
+    VectorXd c = VectorXd::Zero(piece.corners[0].size()), point = VectorXd::Zero(points[0].size());
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      c += weights[k] * piece.corners[k];
+      point += weights[k] * points[k];
+    }
+    if (0.5 * point.squaredNorm() < best.value) best = {0.5 * point.squaredNorm(), c};
+  }
+  return best;
 }
 
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "routh/impact/polytopes.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
@@ -46,7 +47,9 @@ struct OutcomeRow {
 struct ImpactReport {
   std::string law;
   std::vector<OutcomeRow> outcomes;
-  std::vector<OutcomeRow> unfinished;  ///< sequences given up
+  std::vector<OutcomeRow> unfinished;        ///< sequences given up
+  std::optional<std::vector<Polytope>> set;  ///< exact
+  Json answers = Json::object();             ///< to questions about a set
   Json summary = Json::object();
   bool complete = true;  ///< false: stopped early, or the law could not finish
 };
@@ -67,6 +70,29 @@ ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact 
 ImpactReport report_set(const ImpactCase& impact, const SetResult& result);
 
 Json to_json(const ImpactCase& impact, const ImpactReport& report);
+
+/// A set of outcomes as convex pieces, with the generalised velocity of each corner.
+Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces);
+/// The generalised velocity after the impact that has this contact velocity.
+Eigen::VectorXd lift_velocity(const ImpactCase& impact, const Eigen::VectorXd& c_plus);
+
+/// A number to make large or small over a set: "normal.A", "tangential.B" or "energy".
+struct Objective {
+  std::string name;
+  int index = -1;  ///< into c; -1: energy
+};
+/// Throws InputError naming the option.
+Objective parse_objective(const ImpactCase& impact, const std::string& option,
+                          const std::string& text);
+struct Extreme {
+  double value = 0;
+  Eigen::VectorXd c;  ///< the contact velocity where it is taken
+};
+Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
+                 const Objective& objective);
+Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
+                 const Objective& objective);
+
 /// One row per outcome: energy, residual, velocities, contact velocities, impulses.
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report);
 

@@ -101,6 +101,33 @@ TEST_F(App, TheSameSeedGivesTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(a["summary"]["normal_max"], b["summary"]["normal_max"]);
 }
 
+#ifdef ROUTH_HAS_EXACT
+TEST_F(App, TheExactSetAnswersQuestions) {
+  const auto j = json_of(
+      "impact ramone --law exact --contains 0,0.0001,0,-0.01 --maximize normal.B --minimize "
+      "energy");
+  EXPECT_EQ(j["summary"]["status"], "exact");
+  EXPECT_TRUE(j["contains"][0]["reachable"]);
+  EXPECT_GT(j["maximize"]["normal.B"]["value"], 3e-4);
+  EXPECT_TRUE(j["set"][0]["vertices"][0].contains("velocity"));
+  const auto set = json_of("impact compass-gait --law set --samples 2^12 --coverage");
+  EXPECT_LT(set["coverage"]["outside"], 1e-9);
+  EXPECT_GT(set["coverage"]["hausdorff"], 0);
+  for (const char* bad :
+       {"--law exact --maximize normal.Z", "--law exact --contains 1,2",
+        "--law set --maximize energy", "--law exact --coverage", "--law exact --max-polyhedra 0"})
+    EXPECT_EQ(run(std::string("impact compass-gait ") + bad).code, 2) << bad;
+  EXPECT_EQ(json_of("impact compass-gait --law exact --max-polyhedra 3")["summary"]["status"],
+            "outer");
+}
+#else
+TEST_F(App, WithoutExactSetsItSaysHowToGetThem) {
+  const Result r = run("impact compass-gait --law exact");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.out.find("apt-get install libppl-dev"), std::string::npos);
+}
+#endif
+
 TEST_F(App, BadInputExitsWithTwoAndNamesTheCulprit) {
   routh::io::write_file(folder_ + "/broken.yaml", "M: [[1, 0], [0, 1]]\nJn: [[0, 1]\n");
   routh::io::write_file(folder_ + "/file", "");

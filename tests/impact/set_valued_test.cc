@@ -10,6 +10,7 @@
 #include "routh/impact/modes.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/simultaneous.h"
+#include "routh/impact/step_table.h"
 
 namespace routh {
 namespace {
@@ -155,6 +156,40 @@ TEST(SetValued, IsTheSameForAnyNumberOfThreads) {
   }
   EXPECT_EQ(a.steps, b.steps);
   EXPECT_EQ(a.c_max, b.c_max);
+}
+
+TEST(SetValued, EveryInstructionSetWalksTheSameWay) {
+  std::mt19937 random(56);
+  for (int k = 0; k < 20; ++k) {
+    const ImpactProblem p = test::random_impact(random, 1 + k % 4, 2 + k % 4).problem;
+    const StepTable table(p, 0.3);
+    WalkTask task = table.task();
+    task.limit = 50, task.seed = 4, task.draws = k % 2 ? Draws::kCorners : Draws::kUniform;
+    std::vector<Walk> expected(200);
+    walk_function_for("baseline")(task, 0, 200, expected.data(), nullptr);
+    for (const char* name : {"avx2", "avx512"}) {
+      const WalkFunction walk = walk_function_for(name);
+      if (!walk) continue;
+      std::vector<Walk> walks(200);
+      walk(task, 0, 200, walks.data(), nullptr);
+      for (int i = 0; i < 200; ++i) {
+        ASSERT_EQ(walks[i].steps, expected[i].steps) << name << " " << k << " " << i;
+        for (int j = 0; j < 2 * p.contacts(); ++j)
+          ASSERT_NEAR(walks[i].c[j], expected[i].c[j], 1e-9);
+      }
+    }
+  }
+}
+
+TEST(SetValued, ScalingTheVelocityScalesTheSet) {
+  std::mt19937 random(57);
+  const ImpactProblem p = test::random_impact(random, 2, 3).problem;
+  ImpactProblem fast = p;
+  fast.c *= 4;  // a power of two: not a bit changes
+  const SetResult a = set_valued(p, {.samples = 500, .step = 0.2});
+  const SetResult b = set_valued(fast, {.samples = 500, .step = 0.8});
+  for (std::size_t i = 0; i < a.kept.size(); ++i)
+    EXPECT_EQ(4 * a.kept[i].outcome.c_plus, b.kept[i].outcome.c_plus);
 }
 
 TEST(SetValued, ADifferentSeedGivesDifferentSamples) {

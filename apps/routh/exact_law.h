@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "routh/impact/exact.h"
+#include "routh/io/results.h"
+
+/// The exact law of `routh impact`: an optional component of the program.
+namespace routh::app {
+
+struct ExactArguments {
+  std::vector<std::string> maximize, minimize, contains;
+  std::string max_polyhedra;
+  double max_seconds = 0;
+
+  bool asks() const { return !maximize.empty() || !minimize.empty() || !contains.empty(); }
+};
+
+bool has_exact();
+/// Throws InputError with the package to install when the program was built without exact sets.
+ExactResult exact_set(const io::ImpactCase& impact, const ExactArguments& arguments = {});
+
+/// The report of a set with the answers to what was asked about it.
+io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& result,
+                              const ExactArguments& arguments);
+std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport& report,
+                           const ExactResult& result);
+
+}  // namespace routh::app

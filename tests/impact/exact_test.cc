@@ -1,0 +1,216 @@
+#include "routh/impact/exact.h"
+
+#include <gtest/gtest.h>
+
+#include "random_problem.h"
+#include "routh/impact/sequential.h"
+#include "routh/impact/set_valued.h"
+#include "routh/impact/simultaneous.h"
+#include "routh/impact/single.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+double distance(const ExactResult& set, const VectorXd& c) {
+  return nearest_point(set.pieces, c).distance;
+}
+
+TEST(Exact, TheBlockRestsOrPivotsAndEverythingBetween) {
+  // two segments from rest to the two sequential outcomes
+  const ExactResult r = exact(test::rocking_block());
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  ASSERT_EQ(r.pieces.size(), 2u);
+  for (const Polytope& piece : r.pieces) {
+    EXPECT_EQ(piece.dimension, 1);
+    ASSERT_EQ(piece.corners.size(), 2u);
+  }
+  for (const SequentialOutcome& o : sequential(test::rocking_block()).outcomes)
+    EXPECT_LT(distance(r, o.outcome.c_plus), 1e-12);
+  EXPECT_LT(distance(r, VectorXd::Zero(4)), 1e-12);
+  EXPECT_GT(distance(r, Eigen::Vector4d(0.094, 0, 0, 0)), 9e-4);  // just beyond the end
+  EXPECT_GT(distance(r, Eigen::Vector4d(0.01, 0.01, 0, 0)), 9e-3);  // both corners never lift
+}
+
+TEST(Exact, OneContactIsRouthsImpact) {
+  std::mt19937 random(71);
+  for (int k = 0; k < 100; ++k) {
+    ImpactProblem p = test::random_impact(random, 1, 2 + k % 3).problem;
+    p.c[0] = -std::abs(p.c[0]) - 0.1;
+    const ExactResult r = exact(p);
+    const SingleResult path = single(p, 0);
+    if (r.status == ExactStatus::kJammed || !path.finished) continue;
+    ASSERT_EQ(r.status, ExactStatus::kExact);
+    ASSERT_EQ(r.pieces.size(), 1u) << "problem " << k;
+    EXPECT_EQ(r.pieces[0].dimension, 0);
+    EXPECT_LT(distance(r, path.c_plus), 1e-9) << "problem " << k;
+  }
+}
+
+/// Follows Routh's law at randomly chosen contacts for random portions until no contact approaches.
+VectorXd random_portions(const ImpactProblem& problem, std::mt19937& random) {
+  std::uniform_real_distribution<double> uniform(0, 1);
+  ImpactProblem at = problem;
+  for (int k = 0; k < 2000 && colliding(problem, at.c); ++k) {
+    const int i = static_cast<int>(random() % at.contacts());
+    if (at.c[i] >= 0) continue;
+    const SingleResult whole = single(at, i);
+    if (!whole.finished) continue;
+    // a portion of the path, or all of it
+    double left = uniform(random) < 0.5 ? HUGE_VAL : uniform(random) * whole.impulse[i];
+    if (std::isinf(left)) {
+      at.c = whole.c_plus;
+      continue;
+    }
+    VectorXd lambda = VectorXd::Zero(at.c.size());
+    const int t = at.tangent(i);
+    bool cut = false;
+    double stick_ratio = at.G(t, t) > 0 ? -at.G(i, t) / at.G(t, t) : 0;
+    for (const auto& [state, s] : whole.path) {
+      const double part = std::min(s, left);
+      const double ratio = state == ContactState::kSticking          ? stick_ratio
+                           : state == ContactState::kSlidingPositive ? -at.mu[i]
+                                                                     : at.mu[i];
+      lambda[i] += part;
+      lambda[t] += ratio * part;
+      left -= part;
+      cut = part < s;
+      if (cut) break;
+    }
+    const bool sticks = whole.path.size() > 1 || whole.path[0].state == ContactState::kSticking;
+    at.c += at.G * lambda;
+    if (sticks && std::abs(at.c[t]) < 1e-12) at.c[t] = 0;
+  }
+  return at.c;
+}
+
+TEST(Exact, SingleImpactsInAnyOrderAndAnyPortionsEndInside) {
+  std::mt19937 random(72);
+  int checked = 0;
+  for (int k = 0; k < 60; ++k) {
+    const ImpactProblem p = test::random_impact(random, 2, 2 + k % 3).problem;
+    const ExactResult r = exact(p, {.max_polyhedra = 400, .max_seconds = 1});
+    if (r.status != ExactStatus::kExact) continue;
+    for (int walk = 0; walk < 50; ++walk) {
+      const VectorXd end = random_portions(p, random);
+      if (colliding(p, end)) continue;
+      ++checked;
+      ASSERT_LT(distance(r, end), 1e-6 * p.c.norm()) << "problem " << k << ", walk " << walk;
+    }
+  }
+  EXPECT_GT(checked, 1500);
+}
+
+TEST(Exact, SamplesApproachTheSetAsTheStepShrinks) {
+  std::mt19937 random(73);
+  const std::vector<double> steps{0.4, 0.04, 0.004};
+  std::vector<double> worst(steps.size(), 0);
+  int checked = 0;
+  for (int k = 0; k < 30; ++k) {
+    const ImpactProblem p = test::random_impact(random, 2, 3 + k % 2).problem;
+    if (!colliding(p, p.c)) continue;
+    const ExactResult r = exact(p, {.max_polyhedra = 400, .max_seconds = 1});
+    if (r.status != ExactStatus::kExact) continue;
+    ++checked;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      // a step changes velocities by about h G; relative to that the problems are alike
+      const double h = steps[i] * p.c.norm() / p.G.norm();
+      const SetResult samples =
+          set_valued(p, {.samples = 60, .step = h, .limit = 100'000, .threads = 1});
+      for (const SetSample& s : samples.kept) {
+        if (s.terminated)
+          worst[i] = std::max(worst[i], distance(r, s.outcome.c_plus) / p.c.norm());
+      }
+    }
+  }
+  EXPECT_GT(checked, 10);
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_LT(worst[i], steps[i]) << "step " << steps[i];
+  EXPECT_LT(worst.back(), 0.05 * worst.front());  // two decades of steps
+}
+
+TEST(Exact, ScalingAndPermutingCarryOver) {
+  std::mt19937 random(74);
+  for (int k = 0; k < 30; ++k) {
+    const ImpactProblem p = test::random_impact(random, 2, 3 + k % 2).problem;
+    const ExactResult r = exact(p, {.max_polyhedra = 400, .max_seconds = 1});
+    if (r.status != ExactStatus::kExact) continue;
+    ImpactProblem fast = p;
+    fast.c *= 8;
+    const ExactResult scaled = exact(fast, {.max_polyhedra = 800, .max_seconds = 2});
+    const std::vector<int> order{1, 0};
+    const ExactResult swapped = exact(test::permuted(p, order), {.max_polyhedra = 800, .max_seconds = 2});
+    ASSERT_EQ(scaled.status, ExactStatus::kExact);
+    ASSERT_EQ(swapped.status, ExactStatus::kExact);
+    EXPECT_EQ(scaled.pieces.size(), r.pieces.size()) << "problem " << k;
+    EXPECT_EQ(swapped.pieces.size(), r.pieces.size()) << "problem " << k;
+    for (const Polytope& piece : r.pieces) {
+      for (const VectorXd& corner : piece.corners) {
+        EXPECT_LT(distance(scaled, 8 * corner), 1e-8 * fast.c.norm());
+        EXPECT_LT(distance(swapped, test::permuted(corner, order)), 1e-8 * p.c.norm());
+      }
+    }
+  }
+}
+
+TEST(Exact, AFrictionlessImpactHasASetToo) {
+  ImpactProblem p = test::rocking_block(1, 2, 1, 0);
+  const ExactResult r = exact(p);
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  for (const SequentialOutcome& o : sequential(p).outcomes) EXPECT_LT(distance(r, o.outcome.c_plus), 1e-8);
+  for (const Outcome& o : simultaneous(p).outcomes) EXPECT_LT(distance(r, o.c_plus), 1e-12);
+}
+
+TEST(Exact, HugeFrictionWorks) {
+  const ExactResult r = exact(test::rocking_block(1, 2, 1, 1e5));
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  for (const SequentialOutcome& o : sequential(test::rocking_block(1, 2, 1, 1e5)).outcomes)
+    EXPECT_LT(distance(r, o.outcome.c_plus), 1e-9);
+}
+
+TEST(Exact, ASpentBudgetGivesASetThatContainsTheTruth) {
+  std::mt19937 random(75);
+  int outer = 0;
+  for (int k = 0; k < 30; ++k) {
+    const ImpactProblem p = test::random_impact(random, 2, 3).problem;
+    const ExactResult truth = exact(p, {.max_polyhedra = 400, .max_seconds = 1});
+    if (truth.status != ExactStatus::kExact) continue;
+    for (const int budget : {1, 3, 8}) {
+      const ExactResult r = exact(p, {.max_polyhedra = budget});
+      outer += r.status == ExactStatus::kOuter;
+      for (const Polytope& piece : truth.pieces) {
+        for (const VectorXd& corner : piece.corners)
+          EXPECT_LT(distance(r, corner), 1e-9 * (1 + p.c.norm())) << "problem " << k << ", budget " << budget;
+      }
+    }
+  }
+  EXPECT_GT(outer, 20);
+}
+
+TEST(Exact, JammedContactsAreRefused) {
+  ImpactProblem p{.G = Eigen::MatrixXd::Zero(4, 4),
+                  .c = Eigen::Vector4d(-1, 1, 0.5, -0.5),
+                  .mu = Eigen::Vector2d(0.5, 0.5),
+                  .tangents = 1};
+  Eigen::MatrixXd J(4, 2);
+  J << 0, 1, 0, -1, 1, 0, -1, 0;
+  p.G = J * J.transpose();
+  EXPECT_EQ(exact(p).status, ExactStatus::kJammed);
+}
+
+TEST(Exact, ASeparatingStartIsItsOwnOutcome) {
+  ImpactProblem p = test::rocking_block();
+  p.c = -p.c;
+  const ExactResult r = exact(p);
+  ASSERT_EQ(r.pieces.size(), 1u);
+  EXPECT_LT(distance(r, p.c), 1e-12);
+}
+
+TEST(Exact, RefusesBadOptions) {
+  EXPECT_THROW((void)exact(test::rocking_block(), {.precision = 0}), std::invalid_argument);
+  EXPECT_THROW((void)exact(test::rocking_block(), {.max_polyhedra = 0}), std::invalid_argument);
+  EXPECT_THROW((void)exact(test::rocking_block(), {.max_seconds = -1}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace routh

@@ -1,0 +1,73 @@
+// Exact sets of the named scenarios.
+
+#include <gtest/gtest.h>
+
+#include "routh/impact/exact.h"
+#include "routh/io/results.h"
+
+namespace routh::io {
+namespace {
+
+const std::vector<std::string> kTwoContacts{"rocking-block", "compass-gait",  "box-and-wall",
+                                            "ramone",        "rimless-wheel", "pushing"};
+
+TEST(ExactScenarios, HoldEveryOutcomeOfTheOtherLaws) {
+  for (const std::string& name : kTwoContacts) {
+    const ImpactCase impact = impact_case(load_scenario(name));
+    const ExactResult r = exact(impact.problem());
+    ASSERT_EQ(r.status, ExactStatus::kExact) << name;
+    const double speed = impact.problem().c.norm();
+    for (const OutcomeRow& row : law_paths(impact))
+      EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9 * speed) << name << " " << row.law;
+    const SetResult set = set_valued(impact.problem(), {.samples = 2000, .step = impact.scenario.impact.step, .keep = 2000});
+    for (const SetSample& s : set.kept)
+      EXPECT_LT(nearest_point(r.pieces, s.outcome.c_plus).distance, 1e-9 * speed) << name;
+  }
+}
+
+TEST(ExactScenarios, CornersOfTheCompassGait) {
+  const ExactResult r = exact(impact_case(load_scenario("compass-gait")).problem());
+  ASSERT_EQ(r.pieces.size(), 2u);
+  // trailing foot between sticking, sliding at 0.1285 and lifting; and the leading foot may lift instead
+  const std::vector<Eigen::Vector4d> corners{{0, 0, 0, 0}, {0, 0, 0, 0.1285}, {0, 0.0996, 0, 0.1980}};
+  for (const Eigen::Vector4d& c : corners) EXPECT_LT(nearest_point(r.pieces, c).distance, 1e-4);
+  const ImpactCase impact = impact_case(load_scenario("compass-gait"));
+  EXPECT_NEAR(maximize(impact, r.pieces, parse_objective(impact, "", "normal.A")).value, 0.0374, 1e-4);
+  EXPECT_NEAR(maximize(impact, r.pieces, parse_objective(impact, "", "tangential.B")).value, 0.1980, 1e-4);
+  EXPECT_NEAR(minimize(impact, r.pieces, parse_objective(impact, "", "energy")).value, 0, 1e-12);
+}
+
+TEST(ExactScenarios, ExtremesOfEnergyAgreeWithTheLaws) {
+  // the simultaneous outcome that lifts the trailing foot keeps the most energy
+  const ImpactCase impact = impact_case(load_scenario("compass-gait"));
+  double most = 0;
+  for (const OutcomeRow& row : law_paths(impact)) most = std::max(most, row.energy);
+  const ExactResult r = exact(impact.problem());
+  EXPECT_GE(maximize(impact, r.pieces, {"energy", -1}).value, most - 1e-9);
+  EXPECT_LT(maximize(impact, r.pieces, {"energy", -1}).value, kinetic_energy(impact.scenario.terms, impact.scenario.v));
+}
+
+TEST(ExactScenarios, ThreeContactsAreExactToo) {
+  const ImpactCase impact = impact_case(load_scenario("three-point-landing"));
+  const ExactResult r = exact(impact.problem());
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  for (const OutcomeRow& row : law_paths(impact))
+    EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9) << row.law;
+}
+
+TEST(ExactScenarios, NoPieceLiesInsideAnother) {
+  for (const std::string& name : kTwoContacts) {
+    const ExactResult r = exact(impact_case(load_scenario(name)).problem());
+    for (const Polytope& a : r.pieces) {
+      for (const Polytope& b : r.pieces) {
+        if (&a == &b) continue;
+        bool inside = true;
+        for (const Eigen::VectorXd& corner : a.corners) inside &= nearest_point({b}, corner).distance < 1e-12;
+        EXPECT_FALSE(inside) << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace routh::io
