@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "routh/impact/exact.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
@@ -133,6 +134,46 @@ void table(benchmark::State& state, const char* scenario) {
   state.counters["modes"] = modes;
 }
 
+#ifdef ROUTH_HAS_EXACT
+/// The exact set, and how long the sampler takes to come within 1 % of its width of it.
+void exact_set(benchmark::State& state, const char* scenario) {
+  const io::ImpactCase impact = io::impact_case(io::load_scenario(scenario));
+  ExactResult r;
+  for (auto _ : state) r = exact(impact.problem());
+  state.counters["exact"] = r.status == ExactStatus::kExact;
+  state.counters["pieces"] = static_cast<double>(r.pieces.size());
+  state.counters["cells"] = r.cells;
+
+  double width = 0;
+  for (const Polytope& piece : r.pieces) {
+    for (const Eigen::VectorXd& a : piece.corners) {
+      for (const Polytope& other : r.pieces) {
+        for (const Eigen::VectorXd& b : other.corners) width = std::max(width, (a - b).norm());
+      }
+    }
+  }
+  SetOptions options;
+  options.step = impact.scenario.impact.step;
+  options.limit = impact.scenario.impact.limit;
+  options.threads = 1;
+  double seconds = 0;
+  for (options.samples = 256; options.samples <= 1 << 20; options.samples *= 4) {
+    options.keep = options.samples;
+    const SetResult set = set_valued(impact.problem(), options);
+    seconds = set.seconds;
+    std::vector<Eigen::VectorXd> samples;
+    for (const SetSample& s : set.kept) {
+      if (s.terminated) samples.push_back(s.outcome.c_plus);
+    }
+    const double missed = coverage(r.pieces, samples).missed;
+    state.counters["missed_by"] = missed / width;
+    state.counters["samples"] = static_cast<double>(set.samples);
+    if (missed <= 0.01 * width) break;
+  }
+  state.counters["sampler_s"] = seconds;
+}
+#endif
+
 void add_all() {
   for (const PaperTime& paper : kScenarios) {
     const std::string name = paper.scenario;
@@ -142,6 +183,13 @@ void add_all() {
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   }
+#ifdef ROUTH_HAS_EXACT
+  for (const char* scenario : {"rocking-block", "compass-gait", "box-and-wall", "ramone",
+                               "rimless-wheel", "pushing", "three-point-landing"}) {
+    benchmark::RegisterBenchmark((std::string("exact/") + scenario).c_str(), exact_set, scenario)
+        ->Unit(benchmark::kMillisecond);
+  }
+#endif
   for (const PaperTime& paper : kScenarios) {
     const std::string name = paper.scenario;
     benchmark::RegisterBenchmark(("lemke/" + name).c_str(), lemke, paper.scenario);

@@ -2,6 +2,7 @@
 
 #include <LCP_Solvers.h>
 #include <LinearComplementarityProblem.h>
+#include <NonSmoothDrivers.h>
 #include <NumericsMatrix.h>
 #include <SolverOptions.h>
 #include <lcp_cst.h>
@@ -41,11 +42,10 @@ SiconosLemke::~SiconosLemke() {
 }
 
 const Eigen::VectorXd& SiconosLemke::solve() {
-  int info = 0;
   handle_->z.setZero();
   handle_->slack.setZero();
-  lcp_lexicolemke(&handle_->problem, handle_->z.data(), handle_->slack.data(), &info,
-                  handle_->options);
+  (void)linearComplementarity_driver(&handle_->problem, handle_->z.data(), handle_->slack.data(),
+                                     handle_->options);
   return handle_->z;
 }
 

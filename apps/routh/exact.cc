@@ -23,9 +23,9 @@ Eigen::VectorXd parse_velocity(const io::ImpactCase& impact, const std::string& 
   }
   const std::size_t wanted = impact.problem().c.size();
   if (numbers.size() != wanted) {
-    throw io::InputError(
-        fmt::format("--contains {}: has {} numbers; {} contacts need {} (normals, then tangentials)",
-                    text, numbers.size(), impact.names.size(), wanted));
+    throw io::InputError(fmt::format(
+        "--contains {}: has {} numbers; {} contacts need {} (normals, then tangentials)", text,
+        numbers.size(), impact.names.size(), wanted));
   }
   return Eigen::Map<Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(wanted));
 }
@@ -54,7 +54,8 @@ ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
   const ExactResult result = exact(impact.problem(), options);
   if (result.status == ExactStatus::kJammed) {
     throw std::runtime_error(
-        "the friction cone is not pointed: impulses of the contacts can cancel, the impact need not end and "
+        "the friction cone is not pointed: impulses of the contacts can cancel, the impact need "
+        "not end and "
         "has no bounded set of outcomes ('routh check' shows which)");
   }
   return result;
@@ -75,7 +76,8 @@ io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& r
                     {"polyhedra", result.polyhedra},
                     {"pieces", result.pieces.size()},
                     {"seconds", result.seconds}};
-  const auto extremes = [&](const std::string& what, const std::vector<std::string>& wanted, auto find) {
+  const auto extremes = [&](const std::string& what, const std::vector<std::string>& wanted,
+                            auto find) {
     for (const std::string& text : wanted) {
       const io::Objective objective = io::parse_objective(impact, "--" + what, text);
       const io::Extreme extreme = find(impact, result.pieces, objective);
@@ -111,10 +113,11 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
     std::string modes;
     for (std::size_t i = 0; i < piece.modes.size(); ++i)
       modes += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(piece.modes[i]));
-    text += fmt::format("\npiece {}: {}{}{}\n", k + 1,
-                        piece.dimension <= 2 ? kinds[piece.dimension]
-                                             : fmt::format("{}-dimensional polytope", piece.dimension),
-                        modes.empty() ? "" : ", ", modes);
+    text +=
+        fmt::format("\npiece {}: {}{}{}\n", k + 1,
+                    piece.dimension <= 2 ? kinds[piece.dimension]
+                                         : fmt::format("{}-dimensional polytope", piece.dimension),
+                    modes.empty() ? "" : ", ", modes);
     text += "    corners, (normal, tangential) velocities in m/s\n";
     for (std::size_t c = 0; c < piece.corners.size() && c < 24; ++c) {
       std::string line = "   ";
@@ -124,23 +127,27 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
       }
       text += line + "\n";
     }
-    if (piece.corners.size() > 24) text += fmt::format("    .. and {} more\n", piece.corners.size() - 24);
+    if (piece.corners.size() > 24)
+      text += fmt::format("    .. and {} more\n", piece.corners.size() - 24);
   }
-  if (result.pieces.size() > 40) text += fmt::format("\n.. and {} more pieces\n", result.pieces.size() - 40);
+  if (result.pieces.size() > 40)
+    text += fmt::format("\n.. and {} more pieces\n", result.pieces.size() - 40);
 
   for (const char* what : {"maximize", "minimize"}) {
     if (!report.answers.contains(what)) continue;
     for (const auto& [name, answer] : report.answers[what].items())
-      text += fmt::format("\n{} {}: {:.6g} {}", what, name, answer["value"].get<double>(), name == "energy" ? "J" : "m/s");
+      text += fmt::format("\n{} {}: {:.6g} {}", what, name, answer["value"].get<double>(),
+                          name == "energy" ? "J" : "m/s");
     text += "\n";
   }
   if (report.answers.contains("contains")) {
     for (const auto& answer : report.answers["contains"]) {
-      text += fmt::format("\n{}: {}\n", answer["contact_velocity"].dump(),
-                          answer["reachable"].get<bool>()
-                              ? std::string("reachable")
-                              : fmt::format("not reachable, {:.3g} m/s from the set at {}", answer["distance"].get<double>(),
-                                            answer["nearest"].dump()));
+      text += fmt::format(
+          "\n{}: {}\n", answer["contact_velocity"].dump(),
+          answer["reachable"].get<bool>()
+              ? std::string("reachable")
+              : fmt::format("not reachable, {:.3g} m/s from the set at {}",
+                            answer["distance"].get<double>(), answer["nearest"].dump()));
     }
   }
   return text;

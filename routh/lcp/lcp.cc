@@ -17,7 +17,9 @@ void validate(const Problem& problem) {
     throw std::invalid_argument("lcp: w has " + std::to_string(w.size()) + " entries but W has " +
                                 std::to_string(W.rows()) + " rows");
   }
-  if (!W.allFinite()) throw std::invalid_argument("lcp: W has an entry that is not finite");
+  // infinite or not a number: zero times it is not zero
+  if (!((W.array() * 0).sum() == 0))
+    throw std::invalid_argument("lcp: W has an entry that is not finite");
   if (!w.allFinite()) throw std::invalid_argument("lcp: w has an entry that is not finite");
 }
 

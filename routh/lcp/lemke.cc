@@ -1,6 +1,7 @@
 #include "routh/lcp/lemke.h"
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -20,36 +21,38 @@ using Eigen::VectorXd;
 /// The dictionary  basic = b + T nonbasic.  Variables are numbered y: 0..n-1, z: n..2n-1, z₀: 2n.
 struct Dictionary {
   int n, stride;
-  std::unique_ptr<double[], decltype(&std::free)>
-      T;                   // n rows: n + 1 columns of nonbasic variables, b, padding
+  std::unique_ptr<double[], decltype(&std::free)> T;  // columns of n + 1 nonbasic variables, then b
   std::vector<int> names;  // basic variable of each row, then nonbasic variable of each column
   std::vector<int> place;  // of each variable: its row, or n + its column
 
   Dictionary(const Problem& problem, const VectorXd& cover)
       : n(problem.size()),
-        stride((n + 2 + 7) / 8 * 8),
-        T(static_cast<double*>(std::aligned_alloc(64, sizeof(double) * n * stride)), &std::free),
+        stride((n + 7) / 8 * 8),
+        T(static_cast<double*>(std::aligned_alloc(64, sizeof(double) * (n + 2) * stride)),
+          &std::free),
         names(2 * n + 1),
         place(2 * n + 1) {
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) at(i, j) = problem.W(i, j);
-      at(i, n) = cover[i];
-      at(i, n + 1) = problem.w[i];
-      for (int j = n + 2; j < stride; ++j) at(i, j) = 0;
-    }
+    const auto store = [&](int j, const double* column) {
+      std::copy_n(column, n, T.get() + j * stride);
+      std::fill_n(T.get() + j * stride + n, stride - n, 0.0);
+    };
+    for (int j = 0; j < n; ++j) store(j, problem.W.col(j).data());
+    store(n, cover.data());
+    store(n + 1, problem.w.data());
     std::iota(names.begin(), names.end(), 0);
     std::iota(place.begin(), place.end(), 0);
   }
 
-  double& at(int row, int column) { return T[row * stride + column]; }
-  double at(int row, int column) const { return T[row * stride + column]; }
+  double& at(int row, int column) { return T[column * stride + row]; }
+  double at(int row, int column) const { return T[column * stride + row]; }
   double b(int row) const { return at(row, n + 1); }
+  const double* column(int j) const { return T.get() + j * stride; }
   int basic(int row) const { return names[row]; }
   int column_of(int variable) const { return place[variable] - n; }
 
   /// Exchanges the basic variable of a row with the nonbasic variable of a column.
   void pivot(const PivotKernel& kernel, int row, int column) {
-    kernel.exchange(T.get(), n, stride, row, column);
+    kernel.exchange(T.get(), stride, n + 2, row, column);
     std::swap(names[row], names[n + column]);
     place[names[row]] = row;
     place[names[n + column]] = n + column;
@@ -107,8 +110,8 @@ LemkeResult run(const Problem& problem, const LemkeOptions& options, const Vecto
   const int z0 = 2 * n;
   const double tie = 1e-11;
   const PivotKernel kernel = pivot_kernel();
-  std::vector<double> ratio(n);
   Dictionary d(problem, cover);
+  std::vector<double> ratio(d.stride);
 
   const auto current_z = [&] {
     VectorXd z = VectorXd::Zero(n);
@@ -145,7 +148,7 @@ LemkeResult run(const Problem& problem, const LemkeOptions& options, const Vecto
     // ratio test: the smallest ratio, then among the rows that tie z₀ or else the lexicographically
     // first
     const double best =
-        kernel.ratios(d.T.get(), n, d.stride, column, n + 1, smallest_pivot, ratio.data());
+        kernel.ratios(d.column(column), d.column(n + 1), d.stride, smallest_pivot, ratio.data());
     row = -1;
     for (int i = 0; i < n && std::isfinite(best); ++i) {
       if (ratio[i] > best + tie * (1e-3 + best)) continue;

@@ -29,7 +29,7 @@ TEST(Exact, TheBlockRestsOrPivotsAndEverythingBetween) {
   for (const SequentialOutcome& o : sequential(test::rocking_block()).outcomes)
     EXPECT_LT(distance(r, o.outcome.c_plus), 1e-12);
   EXPECT_LT(distance(r, VectorXd::Zero(4)), 1e-12);
-  EXPECT_GT(distance(r, Eigen::Vector4d(0.094, 0, 0, 0)), 9e-4);  // just beyond the end
+  EXPECT_GT(distance(r, Eigen::Vector4d(0.094, 0, 0, 0)), 9e-4);    // just beyond the end
   EXPECT_GT(distance(r, Eigen::Vector4d(0.01, 0.01, 0, 0)), 9e-3);  // both corners never lift
 }
 
@@ -119,13 +119,13 @@ TEST(Exact, SamplesApproachTheSetAsTheStepShrinks) {
       const SetResult samples =
           set_valued(p, {.samples = 60, .step = h, .limit = 100'000, .threads = 1});
       for (const SetSample& s : samples.kept) {
-        if (s.terminated)
-          worst[i] = std::max(worst[i], distance(r, s.outcome.c_plus) / p.c.norm());
+        if (s.terminated) worst[i] = std::max(worst[i], distance(r, s.outcome.c_plus) / p.c.norm());
       }
     }
   }
   EXPECT_GT(checked, 10);
-  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_LT(worst[i], steps[i]) << "step " << steps[i];
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    EXPECT_LT(worst[i], steps[i]) << "step " << steps[i];
   EXPECT_LT(worst.back(), 0.05 * worst.front());  // two decades of steps
 }
 
@@ -139,7 +139,8 @@ TEST(Exact, ScalingAndPermutingCarryOver) {
     fast.c *= 8;
     const ExactResult scaled = exact(fast, {.max_polyhedra = 800, .max_seconds = 2});
     const std::vector<int> order{1, 0};
-    const ExactResult swapped = exact(test::permuted(p, order), {.max_polyhedra = 800, .max_seconds = 2});
+    const ExactResult swapped =
+        exact(test::permuted(p, order), {.max_polyhedra = 800, .max_seconds = 2});
     ASSERT_EQ(scaled.status, ExactStatus::kExact);
     ASSERT_EQ(swapped.status, ExactStatus::kExact);
     EXPECT_EQ(scaled.pieces.size(), r.pieces.size()) << "problem " << k;
@@ -157,7 +158,8 @@ TEST(Exact, AFrictionlessImpactHasASetToo) {
   ImpactProblem p = test::rocking_block(1, 2, 1, 0);
   const ExactResult r = exact(p);
   ASSERT_EQ(r.status, ExactStatus::kExact);
-  for (const SequentialOutcome& o : sequential(p).outcomes) EXPECT_LT(distance(r, o.outcome.c_plus), 1e-8);
+  for (const SequentialOutcome& o : sequential(p).outcomes)
+    EXPECT_LT(distance(r, o.outcome.c_plus), 1e-8);
   for (const Outcome& o : simultaneous(p).outcomes) EXPECT_LT(distance(r, o.c_plus), 1e-12);
 }
 
@@ -180,7 +182,8 @@ TEST(Exact, ASpentBudgetGivesASetThatContainsTheTruth) {
       outer += r.status == ExactStatus::kOuter;
       for (const Polytope& piece : truth.pieces) {
         for (const VectorXd& corner : piece.corners)
-          EXPECT_LT(distance(r, corner), 1e-9 * (1 + p.c.norm())) << "problem " << k << ", budget " << budget;
+          EXPECT_LT(distance(r, corner), 1e-9 * (1 + p.c.norm()))
+              << "problem " << k << ", budget " << budget;
       }
     }
   }

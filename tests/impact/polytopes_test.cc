@@ -30,7 +30,8 @@ TEST(MinNorm, SatisfiesItsOptimalityCondition) {
     std::vector<VectorXd> points;
     const int dimension = 1 + k % 6;
     for (int i = 0; i < 2 + k % 11; ++i)
-      points.push_back(VectorXd::NullaryExpr(dimension, [&] { return normal(random); }) + VectorXd::Constant(dimension, k % 3));
+      points.push_back(VectorXd::NullaryExpr(dimension, [&] { return normal(random); }) +
+                       VectorXd::Constant(dimension, k % 3));
     const VectorXd weights = min_norm_weights(points);
     EXPECT_GE(weights.minCoeff(), 0);
     EXPECT_NEAR(weights.sum(), 1, 1e-12);
@@ -41,7 +42,8 @@ TEST(MinNorm, SatisfiesItsOptimalityCondition) {
 }
 
 TEST(NearestPoint, OfAUnionIsThatOfItsNearestPiece) {
-  const std::vector<Polytope> pieces{polytope(1, {Vector2d(0, 0), Vector2d(1, 0)}), polytope(0, {Vector2d(5, 5)})};
+  const std::vector<Polytope> pieces{polytope(1, {Vector2d(0, 0), Vector2d(1, 0)}),
+                                     polytope(0, {Vector2d(5, 5)})};
   EXPECT_NEAR(nearest_point(pieces, Vector2d(0.4, 2)).distance, 2, 1e-14);
   EXPECT_NEAR(nearest_point(pieces, Vector2d(5, 4)).distance, 1, 1e-14);
   EXPECT_TRUE(std::isinf(nearest_point({}, Vector2d(5, 4)).distance));
@@ -56,7 +58,8 @@ TEST(Coverage, MeasuresBothWays) {
 }
 
 TEST(Fill, CoversAPolygon) {
-  const std::vector<Polytope> square{polytope(2, {Vector2d(0, 0), Vector2d(1, 1), Vector2d(1, 0), Vector2d(0, 1)})};
+  const std::vector<Polytope> square{
+      polytope(2, {Vector2d(0, 0), Vector2d(1, 1), Vector2d(1, 0), Vector2d(0, 1)})};
   const std::vector<VectorXd> points = fill(square, 0.05);
   for (const Vector2d& probe : {Vector2d(0.31, 0.77), Vector2d(0.9, 0.1), Vector2d(0.03, 0.99)}) {
     double nearest = 1;

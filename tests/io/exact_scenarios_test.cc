@@ -18,8 +18,10 @@ TEST(ExactScenarios, HoldEveryOutcomeOfTheOtherLaws) {
     ASSERT_EQ(r.status, ExactStatus::kExact) << name;
     const double speed = impact.problem().c.norm();
     for (const OutcomeRow& row : law_paths(impact))
-      EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9 * speed) << name << " " << row.law;
-    const SetResult set = set_valued(impact.problem(), {.samples = 2000, .step = impact.scenario.impact.step, .keep = 2000});
+      EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9 * speed)
+          << name << " " << row.law;
+    const SetResult set = set_valued(
+        impact.problem(), {.samples = 2000, .step = impact.scenario.impact.step, .keep = 2000});
     for (const SetSample& s : set.kept)
       EXPECT_LT(nearest_point(r.pieces, s.outcome.c_plus).distance, 1e-9 * speed) << name;
   }
@@ -28,12 +30,16 @@ TEST(ExactScenarios, HoldEveryOutcomeOfTheOtherLaws) {
 TEST(ExactScenarios, CornersOfTheCompassGait) {
   const ExactResult r = exact(impact_case(load_scenario("compass-gait")).problem());
   ASSERT_EQ(r.pieces.size(), 2u);
-  // trailing foot between sticking, sliding at 0.1285 and lifting; and the leading foot may lift instead
-  const std::vector<Eigen::Vector4d> corners{{0, 0, 0, 0}, {0, 0, 0, 0.1285}, {0, 0.0996, 0, 0.1980}};
+  // trailing foot between sticking, sliding at 0.1285 and lifting; and the leading foot may lift
+  // instead
+  const std::vector<Eigen::Vector4d> corners{
+      {0, 0, 0, 0}, {0, 0, 0, 0.1285}, {0, 0.0996, 0, 0.1980}};
   for (const Eigen::Vector4d& c : corners) EXPECT_LT(nearest_point(r.pieces, c).distance, 1e-4);
   const ImpactCase impact = impact_case(load_scenario("compass-gait"));
-  EXPECT_NEAR(maximize(impact, r.pieces, parse_objective(impact, "", "normal.A")).value, 0.0374, 1e-4);
-  EXPECT_NEAR(maximize(impact, r.pieces, parse_objective(impact, "", "tangential.B")).value, 0.1980, 1e-4);
+  EXPECT_NEAR(maximize(impact, r.pieces, parse_objective(impact, "", "normal.A")).value, 0.0374,
+              1e-4);
+  EXPECT_NEAR(maximize(impact, r.pieces, parse_objective(impact, "", "tangential.B")).value, 0.1980,
+              1e-4);
   EXPECT_NEAR(minimize(impact, r.pieces, parse_objective(impact, "", "energy")).value, 0, 1e-12);
 }
 
@@ -44,7 +50,8 @@ TEST(ExactScenarios, ExtremesOfEnergyAgreeWithTheLaws) {
   for (const OutcomeRow& row : law_paths(impact)) most = std::max(most, row.energy);
   const ExactResult r = exact(impact.problem());
   EXPECT_GE(maximize(impact, r.pieces, {"energy", -1}).value, most - 1e-9);
-  EXPECT_LT(maximize(impact, r.pieces, {"energy", -1}).value, kinetic_energy(impact.scenario.terms, impact.scenario.v));
+  EXPECT_LT(maximize(impact, r.pieces, {"energy", -1}).value,
+            kinetic_energy(impact.scenario.terms, impact.scenario.v));
 }
 
 TEST(ExactScenarios, ThreeContactsAreExactToo) {
@@ -62,7 +69,8 @@ TEST(ExactScenarios, NoPieceLiesInsideAnother) {
       for (const Polytope& b : r.pieces) {
         if (&a == &b) continue;
         bool inside = true;
-        for (const Eigen::VectorXd& corner : a.corners) inside &= nearest_point({b}, corner).distance < 1e-12;
+        for (const Eigen::VectorXd& corner : a.corners)
+          inside &= nearest_point({b}, corner).distance < 1e-12;
         EXPECT_FALSE(inside) << name;
       }
     }
