@@ -297,7 +297,6 @@ class Reachability {
   }
 
   const std::map<Cell, std::vector<Polyhedron>>& final() const { return final_; }
-  const std::deque<std::pair<Cell, Polyhedron>>& open() const { return open_; }
   int cells() const { return static_cast<int>(reached_.size() + final_.size()); }
   int polyhedra() const { return polyhedra_; }
 
@@ -505,22 +504,28 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   const ppl::Constraint_System bounds = automaton.box(energy_bound(problem));
   Reachability reach(automaton, bounds);
   std::vector<Piece> pieces;
-  if (!reach.run(options.max_polyhedra, options.max_seconds, false)) {
+  bool ended = reach.run(options.max_polyhedra, options.max_seconds, false);
+  if (!ended) {
     result.status = ExactStatus::kOuter;
-    if (!reach.run(options.max_polyhedra, options.max_seconds, true)) {
-      Polyhedron anything = automaton.start();
-      anything.time_elapse_assign(automaton.flow(automaton.anywhere()));
-      anything.add_constraints(bounds);
-      for (int i = 0; i < m; ++i) anything.add_constraint(automaton.not_approaching(i));
-      pieces.push_back({{}, closed(anything)});
-    }
+    ended = reach.run(options.max_polyhedra, options.max_seconds, true);
   }
-  for (const auto& [cell, list] : reach.final()) {
-    for (const Polyhedron& p : list) pieces.push_back({cell, closed(p)});
-  }
-  simplify(pieces);
   result.cells = reach.cells();
   result.polyhedra = reach.polyhedra();
+  if (ended) {
+    for (const auto& [cell, list] : reach.final()) {
+      for (const Polyhedron& p : list) pieces.push_back({cell, closed(p)});
+    }
+  } else {
+    Polyhedron anything = automaton.start();
+    anything.time_elapse_assign(automaton.flow(automaton.anywhere()));
+    for (int i = 0; i < m; ++i) anything.add_constraint(automaton.not_approaching(i));
+    pieces.push_back({{}, closed(anything)});
+  }
+  // widening may have let a piece go to infinity, energy does not
+  for (Piece& piece : pieces) {
+    if (!piece.closed.is_bounded()) piece.closed.add_constraints(bounds);
+  }
+  simplify(pieces);
 
   for (const Piece& piece : pieces) {
     Polytope out;
