@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "commands.h"
+#include "exact_law.h"
 #include "routh/io/document.h"
 #include "routh/io/scenario.h"
 #include "terminal.h"
@@ -66,7 +67,10 @@ int main(int argc, char** argv) {
   CLI::App app("All outcomes of rigid bodies that collide at several frictional contacts at once.");
   app.name("routh");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "routh 0.1.0");
+  app.set_version_flag("--version", app::has_exact()
+                                        ? "routh 0.1.0, with exact sets"
+                                        : "routh 0.1.0, without exact sets (apt-get install "
+                                          "libppl-dev libgmp-dev, then make build)");
   int code = app::kDone;
   try {
     app::catch_interrupt();

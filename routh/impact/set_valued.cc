@@ -20,7 +20,8 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr int kBatch = 256;  // samples a thread takes at a time
+constexpr std::size_t kBatch = 256;        // samples a thread takes at a time
+constexpr std::size_t kTrail = 4'000'000;  // numbers their recorded paths may take
 
 /// One sample whatever way it was made, in the problem's own units.
 struct Sampled {
@@ -30,48 +31,40 @@ struct Sampled {
   std::vector<VectorXd> path;
 };
 
-/// Sums over samples; order does not matter.
-struct Totals {
-  std::uint64_t samples = 0, terminated = 0, unsolved = 0, steps = 0, ambiguous_steps = 0,
-                ambiguous_samples = 0, fallback_steps = 0;
-  int most_steps = 0;
-  double max_residual = 0;
-  VectorXd c_min, c_max;
+/// One more sample.
+template <class Velocity>
+void add(SetTotals& totals, const Velocity& c, bool ended, int steps, int ambiguous, int fallbacks,
+         bool unsolved, double residual) {
+  ++totals.samples;
+  totals.steps += steps;
+  totals.ambiguous_steps += ambiguous;
+  totals.ambiguous_samples += ambiguous > 0;
+  totals.fallback_steps += fallbacks;
+  totals.unsolved += unsolved;
+  totals.most_steps = std::max(totals.most_steps, steps);
+  totals.max_residual = std::max(totals.max_residual, residual);
+  if (!ended) return;
+  if (++totals.terminated == 1) totals.c_min = totals.c_max = c;
+  totals.c_min = totals.c_min.cwiseMin(c);
+  totals.c_max = totals.c_max.cwiseMax(c);
+}
 
-  explicit Totals(int size)
-      : c_min(VectorXd::Constant(size, HUGE_VAL)), c_max(VectorXd::Constant(size, -HUGE_VAL)) {}
-
-  template <class Velocity>
-  void add(const Velocity& c, bool ended, int steps_taken, int ambiguous, int fallbacks,
-           bool no_solution, double residual) {
-    ++samples;
-    steps += steps_taken;
-    ambiguous_steps += ambiguous;
-    ambiguous_samples += ambiguous > 0;
-    fallback_steps += fallbacks;
-    unsolved += no_solution;
-    most_steps = std::max(most_steps, steps_taken);
-    max_residual = std::max(max_residual, residual);
-    if (!ended) return;
-    ++terminated;
-    c_min = c_min.cwiseMin(c);
-    c_max = c_max.cwiseMax(c);
+void merge(SetTotals& totals, const SetTotals& other) {
+  if (other.terminated > 0) {
+    if (totals.terminated == 0) totals.c_min = other.c_min, totals.c_max = other.c_max;
+    totals.c_min = totals.c_min.cwiseMin(other.c_min);
+    totals.c_max = totals.c_max.cwiseMax(other.c_max);
   }
-
-  void merge(const Totals& other) {
-    samples += other.samples;
-    terminated += other.terminated;
-    unsolved += other.unsolved;
-    steps += other.steps;
-    ambiguous_steps += other.ambiguous_steps;
-    ambiguous_samples += other.ambiguous_samples;
-    fallback_steps += other.fallback_steps;
-    most_steps = std::max(most_steps, other.most_steps);
-    max_residual = std::max(max_residual, other.max_residual);
-    c_min = c_min.cwiseMin(other.c_min);
-    c_max = c_max.cwiseMax(other.c_max);
-  }
-};
+  totals.samples += other.samples;
+  totals.terminated += other.terminated;
+  totals.unsolved += other.unsolved;
+  totals.steps += other.steps;
+  totals.ambiguous_steps += other.ambiguous_steps;
+  totals.ambiguous_samples += other.ambiguous_samples;
+  totals.fallback_steps += other.fallback_steps;
+  totals.most_steps = std::max(totals.most_steps, other.most_steps);
+  totals.max_residual = std::max(totals.max_residual, other.max_residual);
+}
 
 /// Many contacts: one solution a step, of Lemke with a random covering vector.
 Sampled walk_by_lemke(const ImpactProblem& problem, const SetOptions& options, std::uint64_t index,
@@ -162,34 +155,35 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   result.kept.resize(keep);
   result.paths.resize(paths);
   std::vector<char> done(std::max(keep, paths), 0);
+  const std::size_t stride = static_cast<std::size_t>(options.limit + 2) * size;  // of a path
+  const std::size_t batch =
+      paths > 0 ? std::clamp<std::size_t>(kTrail / stride, 1, kBatch) : kBatch;
 
   // threads take batches of consecutive samples; every sample depends on its index alone
   std::atomic<std::uint64_t> next{0}, finished{0};
   std::atomic<bool> stop{false};
   std::atomic<int> working{0};
   std::mutex merging;
-  Totals totals(size);
   std::exception_ptr failure;
 
   const auto work = [&] {
-    Totals mine(size);
+    SetTotals mine;
     std::vector<Walk> walks(kBatch);
     std::vector<double> trail;
     while (!stop) {
-      const std::uint64_t first = next.fetch_add(kBatch);
+      const std::uint64_t first = next.fetch_add(batch);
       if (first >= options.samples) break;
-      const int count = static_cast<int>(std::min<std::uint64_t>(kBatch, options.samples - first));
+      const int count = static_cast<int>(std::min<std::uint64_t>(batch, options.samples - first));
       const bool with_paths = first < paths;
       if (result.enumerated) {
-        const std::size_t stride = static_cast<std::size_t>(options.limit + 2) * size;
         if (with_paths) trail.resize(stride * count);
         walk(task, first, count, walks.data(), with_paths ? trail.data() : nullptr);
         for (int i = 0; i < count; ++i) {
           const Walk& w = walks[i];
           const std::uint64_t index = first + i;
           const Eigen::Map<const VectorXd> c(w.c, size);
-          mine.add(c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
-                   w.residual / data);
+          add(mine, c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
+              w.residual / data);
           if (index < keep) {
             result.kept[index] = {
                 {speed * Eigen::Map<const VectorXd>(w.impulse, size), speed * c, w.residual / data},
@@ -207,8 +201,8 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
         for (int i = 0; i < count && !stop; ++i) {
           const std::uint64_t index = first + i;
           Sampled s = walk_by_lemke(problem, options, index, index < paths);
-          mine.add(s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, 0, 0, s.unsolved,
-                   s.sample.outcome.residual);
+          add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, 0, 0, s.unsolved,
+              s.sample.outcome.residual);
           if (index < paths) result.paths[index] = std::move(s.path);
           if (index < keep) result.kept[index] = std::move(s.sample);
           if (index < done.size()) done[index] = 1;
@@ -217,7 +211,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
       finished += count;
     }
     const std::lock_guard lock(merging);
-    totals.merge(mine);
+    merge(result, mine);
   };
   const auto guarded = [&] {
     try {
@@ -234,7 +228,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
                     ? options.threads
                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   threads =
-      static_cast<int>(std::min<std::uint64_t>(threads, (options.samples + kBatch - 1) / kBatch));
+      static_cast<int>(std::min<std::uint64_t>(threads, (options.samples + batch - 1) / batch));
   working = threads;
   if (threads == 1 && !options.progress) {
     guarded();
@@ -250,7 +244,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   if (failure) std::rethrow_exception(failure);
 
   // what was not reached is left out
-  result.stopped = stop && totals.samples < options.samples;
+  result.stopped = stop && result.samples < options.samples;
   if (result.stopped) {
     const auto drop = [&](auto& list) {
       std::size_t kept = 0;
@@ -262,16 +256,6 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     drop(result.kept);
     drop(result.paths);
   }
-  result.samples = totals.samples;
-  result.terminated = totals.terminated;
-  result.unsolved = totals.unsolved;
-  result.steps = totals.steps;
-  result.ambiguous_steps = totals.ambiguous_steps;
-  result.ambiguous_samples = totals.ambiguous_samples;
-  result.fallback_steps = totals.fallback_steps;
-  result.most_steps = totals.most_steps;
-  result.max_residual = totals.max_residual;
-  if (totals.terminated > 0) result.c_min = totals.c_min, result.c_max = totals.c_max;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }

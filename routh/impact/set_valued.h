@@ -32,25 +32,25 @@ struct SetSample {
   bool terminated = false;
 };
 
-struct [[nodiscard]] SetResult {
-  std::vector<SetSample> kept;  ///< by index; also samples that did not terminate
-  std::vector<std::vector<Eigen::VectorXd>>
-      paths;  ///< contact velocities after every step, by index
-
-  std::uint64_t samples = 0;     ///< done; fewer than asked for when stopped
-  std::uint64_t terminated = 0;  ///< ended with no approaching contact
-  std::uint64_t unsolved =
-      0;                    ///< stopped at a step problem without a solution within the tolerance
-  std::uint64_t steps = 0;  ///< step problems solved
+/// Counts and ranges over samples, the same in whatever order they are added.
+struct SetTotals {
+  std::uint64_t samples = 0;            ///< done; fewer than asked for when stopped
+  std::uint64_t terminated = 0;         ///< ended with no approaching contact
+  std::uint64_t unsolved = 0;           ///< stopped at a step without a solution in tolerance
+  std::uint64_t steps = 0;              ///< step problems solved
   std::uint64_t ambiguous_steps = 0;    ///< of these, with several solutions
   std::uint64_t ambiguous_samples = 0;  ///< samples with such a step
   std::uint64_t fallback_steps = 0;     ///< solved outside the table of regular modes
   int most_steps = 0;                   ///< of one sample
   double max_residual = 0;              ///< relative, over all steps
-  bool stopped = false;                 ///< progress said so
-  bool enumerated =
-      true;  ///< false: each step took one solution (of Lemke, random covering), not all
-  Eigen::VectorXd c_min, c_max;  ///< range of the terminated outcomes, empty when there are none
+  Eigen::VectorXd c_min, c_max;         ///< range of the terminated outcomes, empty without any
+};
+
+struct [[nodiscard]] SetResult : SetTotals {
+  std::vector<SetSample> kept;  ///< by index; also samples that did not terminate
+  std::vector<std::vector<Eigen::VectorXd>> paths;  ///< contact velocities after every step
+  bool stopped = false;                             ///< progress said so
+  bool enumerated = true;  ///< false: each step took one solution (Lemke's, random covering)
   double seconds = 0;
 };
 

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <gmpxx.h>
+
+#include <ppl.hh>
+#include <vector>
+
+#include "routh/impact/problem.h"
+
+/// An impact as a linear hybrid automaton in rational arithmetic: the half of exact.cc that knows
+/// mechanics. The signs of all contact velocities make cells; in each the flow has constant
+/// directions, P1 (39).
+namespace routh {
+
+namespace ppl = Parma_Polyhedra_Library;
+
+/// With strict faces: a state on the boundary of a cell is not in it.
+using Polyhedron = ppl::NNC_Polyhedron;
+
+/// Signs of cn_1 .. cn_m, ct_1 .. ct_m: -1, 0, 1; kAny where the sign does not matter (no
+/// friction).
+using Cell = std::vector<signed char>;
+inline constexpr signed char kAny = 2;
+
+/// States y are the velocities of independent rows of J, so that the others, c = T y, depend on
+/// them exactly.
+class Automaton {
+ public:
+  /// Numbers become the simplest rationals within `precision`, relative.
+  Automaton(const ImpactProblem& problem, double precision);
+
+  Cell start_cell() const;
+  Polyhedron start() const;
+  /// P1 Assumption 2, exactly: no convex combination of the edges of the friction cone moves
+  /// nothing.
+  bool pointed() const;
+  /// Some contact approaches.
+  bool colliding(const Cell& cell) const;
+
+  /// The constraints of a cell, of one velocity having a sign, of a contact not approaching, and of
+  /// |c_i| ≤ bound_i.
+  ppl::Constraint_System region(const Cell& cell) const;
+  ppl::Constraint side(int i, int sign) const;
+  ppl::Constraint not_approaching(int contact) const { return rows_[contact] >= 0; }
+  ppl::Constraint_System box(const Eigen::VectorXd& bound) const;
+
+  /// The cone of the directions in a cell, with the origin.
+  Polyhedron flow(const Cell& cell) const;
+  /// A cell in which all contacts push in every way: its flow is the whole friction cone.
+  Cell anywhere() const { return Cell(2 * m_, 0); }
+  /// Can the flow of a cell make the velocity i move towards a sign?
+  bool can_move(const Cell& cell, int i, int sign) const;
+  /// Can the flow of `to` carry a state of the lower cell `from` into `to`? Some combination of its
+  /// directions must give every sign that is new and keep every velocity that stays zero.
+  bool can_enter(const Cell& from, const Cell& to) const;
+
+  /// Contact velocity of a point of a polyhedron.
+  Eigen::VectorXd velocity(const ppl::Generator& point) const;
+
+ private:
+  /// A direction of the flow with the rates it gives to all contact velocities.
+  struct Direction {
+    ppl::Linear_Expression ray;
+    std::vector<mpq_class> rates;
+  };
+  std::vector<const Direction*> directions(const Cell& cell) const;
+  /// The rate of velocity i under a combination of directions, times a positive number.
+  static ppl::Linear_Expression rate(const std::vector<const Direction*>& list, int i);
+
+  int m_, dimension_ = 0;
+  std::vector<std::vector<mpq_class>> T_;
+  std::vector<ppl::Linear_Expression> rows_;  // c_i times row_scale_[i]
+  std::vector<mpz_class> row_scale_;
+  std::vector<Direction> sliding_positive_, sliding_negative_;
+  std::vector<mpq_class> start_;
+  std::vector<bool> frictionless_;
+};
+
+}  // namespace routh
