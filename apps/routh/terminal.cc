@@ -81,9 +81,10 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
       law += (row.law == "single" ? " at " : " ") + order;
     }
     std::string text = fmt::format("\n{}: {}\n", title, law);
+    const double kept = before > 0 ? row.energy / before : 0;  // below 1e-15 it is rounding
     text += fmt::format(
         "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}; impulses in N s\n",
-        row.energy, before > 0 ? 100 * row.energy / before : 0, row.outcome.residual);
+        kept > 1e-15 ? row.energy : 0, kept > 1e-15 ? 100 * kept : 0, row.outcome.residual);
     text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
     if (!row.segments.empty()) {
       text += "    path:";
