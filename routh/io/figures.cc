@@ -187,7 +187,7 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
     data += exact_block(content, panel);
     plot += fmt::format(
         "$exact w filledcurves closed fc rgb '{0}' fs transparent solid 0.35 noborder notitle, "
-        "$exact w l lw 4 lc rgb '{0}' notitle, ",
+        "$exact w l lw 7 lc rgb '{0}' notitle, ",
         kTeal);
   }
   if (!content.dark.empty()) plot += "$dark w p pt 7 ps 0.25 lc rgb '#4a4a4a' notitle, ";

@@ -53,6 +53,25 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
   return j;
 }
 
+/// One row per corner of a set.
+std::string corners_csv(const ImpactCase& impact, const std::vector<Polytope>& pieces,
+                        const std::string& velocities) {
+  std::string csv = "piece,dimension" + velocities;
+  for (const char* what : {"normal", "tangential"}) {
+    for (const std::string& name : impact.names) csv += fmt::format(",{}.{}", what, name);
+  }
+  csv += '\n';
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    for (const VectorXd& c : pieces[k].corners) {
+      csv += fmt::format("{},{}", k, pieces[k].dimension);
+      for (const double x : lift_velocity(impact, c)) csv += fmt::format(",{}", x);
+      for (const double x : c) csv += fmt::format(",{}", x);
+      csv += '\n';
+    }
+  }
+  return csv;
+}
+
 double since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
@@ -337,10 +356,13 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 }
 
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
-  std::string csv = "outcome,law,order,energy,residual";
+  std::string velocities;
   const auto& mechanism = impact.scenario.mechanism;
   for (int i = 0; i < impact.scenario.v.size(); ++i)
-    csv += fmt::format(",v.{}", mechanism ? mechanism->coordinates()[i] : std::to_string(i));
+    velocities += fmt::format(",v.{}", mechanism ? mechanism->coordinates()[i] : std::to_string(i));
+  if (report.set) return corners_csv(impact, *report.set, velocities);
+
+  std::string csv = "outcome,law,order,energy,residual" + velocities;
   for (const char* what :
        {"normal", "tangential", "mode", "impulse_normal", "impulse_tangential"}) {
     for (const std::string& name : impact.names) csv += fmt::format(",{}.{}", what, name);

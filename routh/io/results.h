@@ -93,7 +93,8 @@ Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
                  const Objective& objective);
 
-/// One row per outcome: energy, residual, velocities, contact velocities, impulses.
+/// One row per outcome: energy, residual, velocities, contact velocities, impulses; of an exact set
+/// one row per corner.
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report);
 
 /// Names of the contacts of an order: "A B A".

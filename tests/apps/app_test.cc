@@ -117,6 +117,9 @@ TEST_F(App, TheExactSetAnswersQuestions) {
        {"--law exact --maximize normal.Z", "--law exact --contains 1,2",
         "--law set --maximize energy", "--law exact --coverage", "--law exact --max-polyhedra 0"})
     EXPECT_EQ(run(std::string("impact compass-gait ") + bad).code, 2) << bad;
+  EXPECT_EQ(run("impact compass-gait --law exact --csv " + folder_ + "/set.csv").code, 0);
+  const std::string csv = routh::io::read_file(folder_ + "/set.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);  // two triangles and the titles
   EXPECT_EQ(json_of("impact compass-gait --law exact --max-polyhedra 3")["summary"]["status"],
             "outer");
 }
