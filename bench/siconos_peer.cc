@@ -38,6 +38,7 @@ SiconosLemke::~SiconosLemke() {
   if (!handle_) return;
   handle_->matrix->matrix0 = nullptr;  // the data is ours
   NM_free(handle_->matrix);
+  solver_options_delete(handle_->options);
   delete handle_;
 }
 

@@ -14,6 +14,14 @@ namespace routh {
 
 namespace ppl = Parma_Polyhedra_Library;
 
+/// Loading the PPL turns the processor's rounding mode upwards, for its floating-point domains that
+/// are not used here; every other number in the program needs rounding to nearest.
+namespace {
+const struct RoundToNearest {
+  RoundToNearest() { ppl::restore_pre_PPL_rounding(); }
+} round_to_nearest;
+}  // namespace
+
 /// With strict faces: a state on the boundary of a cell is not in it.
 using Polyhedron = ppl::NNC_Polyhedron;
 
