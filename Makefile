@@ -6,7 +6,8 @@
 # make format  formats the code
 
 JOBS ?= $(shell nproc)
-CMAKE := cmake -S . -DCMAKE_BUILD_TYPE=Release
+WERROR ?= OFF
+CMAKE := cmake -S . -DCMAKE_BUILD_TYPE=Release -DROUTH_WERROR=$(WERROR)
 ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
@@ -27,7 +28,7 @@ demo: build
 
 test: setup
 	@echo "== building the program and its tests (a few minutes the first time)"
-	@$(CMAKE) -B build -DROUTH_TESTS=ON -DROUTH_WERROR=ON $(QUIET)
+	@$(CMAKE) -B build -DROUTH_TESTS=ON $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@echo "== running all tests"
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
@@ -59,7 +60,7 @@ check-clang:
 
 check-sanitizers:
 	@echo "== tests under the address and undefined-behaviour sanitizers"
-	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_SANITIZE=ON $(QUIET)
+	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_SANITIZE=ON -DROUTH_WERROR=ON $(QUIET)
 	@cmake --build build-sanitize -j $(JOBS) $(QUIET)
 	@ctest --test-dir build-sanitize -j $(JOBS) --output-on-failure
 
