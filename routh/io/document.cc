@@ -5,25 +5,61 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 #include <numeric>
 
 namespace routh::io {
 
+namespace {
+
+mu::Parser parser_of(const std::string& expression, const Values& values) {
+  mu::Parser parser;
+  parser.DefineConst("pi", std::numbers::pi);
+  parser.DefineConst("deg", std::numbers::pi / 180);
+  for (const auto& [name, value] : values) parser.DefineConst(name, value);
+  parser.SetExpr(expression);
+  return parser;
+}
+
+}  // namespace
+
 double evaluate(const std::string& expression, const Values& values) {
   try {
-    mu::Parser parser;
-    parser.DefineConst("pi", std::numbers::pi);
-    parser.DefineConst("deg", std::numbers::pi / 180);
-    for (const auto& [name, value] : values) parser.DefineConst(name, value);
-    parser.SetExpr(expression);
-    const double value = parser.Eval();
+    const double value = parser_of(expression, values).Eval();
     if (!std::isfinite(value))
       throw InputError(fmt::format("'{}' is not a finite number", expression));
     return value;
   } catch (const mu::Parser::exception_type& e) {
     throw InputError(fmt::format("cannot evaluate '{}': {}", expression, e.GetMsg()));
   }
+}
+
+struct Script::Compiled {
+  std::mutex one_at_a_time;  // simulations may run in several threads
+  mu::Parser parser;
+  double t = 0, q = 0, v = 0;
+};
+
+Script::Script(const std::string& expression, const Values& values)
+    : compiled_(std::make_shared<Compiled>()) {
+  try {
+    Values constants = values;
+    for (const char* name : {"t", "q", "v"}) constants.erase(name);
+    compiled_->parser = parser_of(expression, constants);
+    compiled_->parser.DefineVar("t", &compiled_->t);
+    compiled_->parser.DefineVar("q", &compiled_->q);
+    compiled_->parser.DefineVar("v", &compiled_->v);
+    (void)compiled_->parser.Eval();
+  } catch (const mu::Parser::exception_type& e) {
+    throw InputError(fmt::format("cannot evaluate '{}': {}", expression, e.GetMsg()));
+  }
+}
+
+double Script::operator()(double t, double q, double v) const {
+  const std::lock_guard lock(compiled_->one_at_a_time);
+  compiled_->t = t, compiled_->q = q, compiled_->v = v;
+  return compiled_->parser.Eval();
 }
 
 std::string nearest(const std::string& wrong, const std::vector<std::string>& known) {
@@ -90,7 +126,31 @@ std::vector<std::string> Field::keys() const {
 
 std::string Field::text() const {
   if (!node_.IsScalar()) fail("must be a single word or number");
-  return node_.Scalar();
+  std::string text = node_.Scalar();
+  for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open)) {
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) fail("a '{' without its '}'");
+    double value = 0;
+    try {
+      value = evaluate(text.substr(open + 1, close - open - 1), *values_);
+    } catch (const InputError& e) {
+      fail(e.what());
+    }
+    if (value != std::floor(value)) fail("the value between { and } must be a whole number");
+    const std::string digits = fmt::format("{:.0f}", value);
+    text.replace(open, close - open + 1, digits);
+    open += digits.size();
+  }
+  return text;
+}
+
+Script Field::script() const {
+  try {
+    return Script(text(), *values_);
+  } catch (const InputError& e) {
+    if (!node_.IsScalar()) throw;
+    fail(e.what());
+  }
 }
 
 double Field::number() const {

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +24,19 @@ using Values = std::map<std::string, double>;
 /// Value of an arithmetic expression; ^ is a power, `pi` and `deg` (radians per degree) are known.
 /// Throws InputError.
 double evaluate(const std::string& expression, const Values& values = {});
+
+/// An expression over named values and the variables t, q, v, compiled once and evaluated often:
+/// forces in scenario files.
+class Script {
+ public:
+  /// Throws InputError when the expression cannot be understood.
+  Script(const std::string& expression, const Values& values);
+  double operator()(double t, double q, double v) const;
+
+ private:
+  struct Compiled;
+  std::shared_ptr<Compiled> compiled_;
+};
 
 /// The known name most like `wrong`, or an empty string when none is.
 std::string nearest(const std::string& wrong, const std::vector<std::string>& known);
@@ -47,7 +61,8 @@ class Field {
   bool is_sequence() const { return node_.IsSequence(); }
   const std::string& path() const { return path_; }
 
-  std::string text() const;
+  std::string text() const;  ///< with every {expression} replaced by its whole value
+  Script script() const;     ///< an expression that may use t, q and v
   double number() const;
   Eigen::Vector2d vector2() const;
   Eigen::VectorXd vector() const;

@@ -279,8 +279,7 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
     // the time in which the fastest outline point travels an eighth of the mechanism
     double fastest = 0;
     for (const Frame& f : s.mechanism->frames(s.q, v)) {
-      const Eigen::Vector3d rates = f.J * v;
-      fastest = std::max(fastest, rates.head<2>().norm() + std::abs(rates[2]) * 0.3 * size);
+      fastest = std::max(fastest, f.velocity.norm() + std::abs(f.omega) * 0.3 * size);
     }
     const double t = fastest > 1e-12 ? size / 8 / fastest : 0;
     return VectorXd(s.q + sign * t * v);

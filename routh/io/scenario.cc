@@ -6,212 +6,22 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 
 #include "routh/io/builtin_scenarios.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
+#include "routh/io/mechanism.h"
 
 namespace routh::io {
 namespace {
 
 using Eigen::MatrixXd;
-using Eigen::Vector2d;
 using Eigen::VectorXd;
-
-const std::vector<std::string> kBoxCorners{"bottom_left", "bottom_right", "top_right", "top_left"};
-const std::vector<std::string> kBoxEdges{"bottom", "right", "top", "left"};
 
 /// Position in a list of names, or -1.
 int index_of(const std::vector<std::string>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
   return found == names.end() ? -1 : static_cast<int>(found - names.begin());
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == at) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-Shape read_shape(const std::string& name, const Field& field) {
-  field.allow_keys({"point", "disc", "box", "polygon", "line", "at"});
-  const Vector2d at = field.has("at") ? field["at"].vector2() : Vector2d::Zero();
-  Shape shape{.name = name};
-  if (field.has("point")) {
-    shape.vertices = {field["point"].vector2()};
-  } else if (field.has("disc")) {
-    shape.vertices = {at};
-    shape.radius = field["disc"].number();
-    if (!(shape.radius > 0)) field["disc"].fail("the radius must be positive");
-  } else if (field.has("box")) {
-    const Vector2d half = 0.5 * field["box"].vector2();
-    if (!(half.minCoeff() > 0)) field["box"].fail("width and height must be positive");
-    for (const auto& [x, y] : {std::pair{-1, -1}, {1, -1}, {1, 1}, {-1, 1}})
-      shape.vertices.push_back(at + Vector2d(x * half.x(), y * half.y()));
-  } else if (field.has("polygon") || field.has("line")) {
-    const Field list = field.has("polygon") ? field["polygon"] : field["line"];
-    for (std::size_t i = 0; i < list.size(); ++i) shape.vertices.push_back(list[i].vector2());
-    const std::size_t n = shape.vertices.size();
-    if (field.has("line") ? n != 2 : n < 3)
-      list.fail(field.has("line") ? "must be two points" : "must be at least three points");
-    for (std::size_t i = 0; field.has("polygon") && i < n; ++i) {
-      const Vector2d a = shape.vertices[(i + 1) % n] - shape.vertices[i];
-      const Vector2d b = shape.vertices[(i + 2) % n] - shape.vertices[(i + 1) % n];
-      if (a.x() * b.y() - a.y() * b.x() <= 0)
-        list.fail("must be convex with its corners counter-clockwise");
-    }
-  } else {
-    field.fail("must be a point, disc, box, polygon or line");
-  }
-  return shape;
-}
-
-/// Finds bodies, shapes and planes by name.
-struct Directory {
-  const PlanarMechanism& mechanism;
-  std::map<std::string, Edge> planes = {};
-
-  int body(const Field& field, const std::string& name) const {
-    if (name == "world") return kWorld;
-    std::vector<std::string> known;
-    for (const Body& b : mechanism.bodies()) known.push_back(b.name);
-    const int i = index_of(known, name);
-    if (i < 0) {
-      field.fail("there is no body '" + name + "'; " +
-                 (known.empty() ? "bodies come first" : "known are " + join(known)));
-    }
-    return i;
-  }
-
-  /// "ground", "block.hull.bottom_left", "top.rim": a plane, an edge, a vertex or a disc.
-  std::variant<Edge, Round> feature(const Field& field) const {
-    const std::string name = field.text();
-    if (const auto plane = planes.find(name); plane != planes.end()) return plane->second;
-    const std::vector<std::string> parts = split(name, '.');
-    if (parts.size() < 2) {
-      std::vector<std::string> known;
-      for (const auto& entry : planes) known.push_back(entry.first);
-      field.fail("there is no plane '" + name + "' (known: " + join(known) +
-                 "); features of bodies are named body.shape or body.shape.corner");
-    }
-    const int b = body(field, parts[0]);
-    if (b == kWorld) field.fail("the world has planes only");
-    const std::vector<Shape>& shapes = mechanism.bodies()[b].shapes;
-    const auto shape = std::find_if(shapes.begin(), shapes.end(),
-                                    [&](const Shape& s) { return s.name == parts[1]; });
-    if (shape == shapes.end())
-      field.fail("body '" + parts[0] + "' has no shape '" + parts[1] + "'");
-    if (shape->vertices.size() == 1) return Round{b, shape->vertices[0], shape->radius};
-    if (parts.size() != 3) field.fail("name a corner or an edge of '" + name + "'");
-
-    // corner k by name or number, edge k by name or "edgek"
-    const std::string& part = parts[2];
-    const int n = static_cast<int>(shape->vertices.size());
-    int corner = n == 4 ? index_of(kBoxCorners, part) : -1;
-    int edge = n == 4 ? index_of(kBoxEdges, part) : -1;
-    const auto numbered = [&](const std::string& digits) {
-      return !digits.empty() && digits.size() < 4 &&
-                     std::all_of(digits.begin(), digits.end(), ::isdigit)
-                 ? std::stoi(digits)
-                 : -1;
-    };
-    if (corner < 0) corner = numbered(part);
-    if (edge < 0 && part.rfind("edge", 0) == 0) edge = numbered(part.substr(4));
-    if (corner >= 0 && corner < n) return Round{b, shape->vertices[corner], 0};
-    if (edge >= 0 && edge < n) {
-      const Vector2d from = shape->vertices[edge], along = shape->vertices[(edge + 1) % n] - from;
-      return Edge{b, from, Vector2d(along.y(), -along.x()).normalized(), along.norm()};
-    }
-    field.fail(fmt::format("'{}' has no corner or edge '{}'; it has corners 0 to {}{}", parts[1],
-                           part, n - 1, n == 4 ? " or " + join(kBoxCorners) : ""));
-  }
-};
-
-PlanarMechanism read_mechanism(const Field& field) {
-  field.allow_keys({"bodies", "planes", "pins", "contacts", "gravity"});
-  PlanarMechanism mechanism;
-  Directory directory{mechanism};
-  if (field.has("gravity")) mechanism.gravity = field["gravity"].vector2();
-
-  // errors of the builder become errors of the field
-  const auto add = [&](const Field& at, auto thing) {
-    try {
-      mechanism.add(std::move(thing));
-    } catch (const std::invalid_argument& e) {
-      at.fail(e.what());
-    }
-  };
-
-  const Field bodies = field["bodies"];
-  for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const Field f = bodies[i];
-    f.allow_keys(
-        {"name", "parent", "joint", "at", "angle", "axis", "mass", "inertia", "centre", "shapes"});
-    Body body{.name = f["name"].text()};
-    const std::vector<std::string> joints{"floating", "revolute", "prismatic", "fixed"};
-    const std::string joint = f.text_or("joint", "floating");
-    if (index_of(joints, joint) < 0) f["joint"].fail("must be one of " + join(joints));
-    body.joint = static_cast<Joint>(index_of(joints, joint));
-    if (f.has("parent")) body.parent = directory.body(f["parent"], f["parent"].text());
-    if (f.has("at")) body.at = f["at"].vector2();
-    if (f.has("axis")) body.axis = f["axis"].vector2();
-    if (f.has("centre")) body.centre = f["centre"].vector2();
-    body.angle = f.number_or("angle", 0);
-    body.mass = f.number_or("mass", 0);
-    body.inertia = f.number_or("inertia", 0);
-    if (f.has("shapes")) {
-      for (const std::string& name : f["shapes"].keys())
-        body.shapes.push_back(read_shape(name, f["shapes"][name]));
-    }
-    add(f, std::move(body));
-  }
-
-  if (field.has("planes")) {
-    for (const std::string& name : field["planes"].keys()) {
-      const Field f = field["planes"][name];
-      f.allow_keys({"point", "normal"});
-      const Vector2d normal = f["normal"].vector2();
-      if (!(normal.norm() > 0)) f["normal"].fail("must not be zero");
-      directory.planes[name] = Edge{kWorld, f["point"].vector2(), normal.normalized(), 0};
-    }
-  }
-
-  if (field.has("pins")) {
-    for (std::size_t i = 0; i < field["pins"].size(); ++i) {
-      const Field f = field["pins"][i];
-      f.allow_keys({"name", "body", "at", "other", "at_other"});
-      Pin pin{.name = f.text_or("name", fmt::format("pin {}", i))};
-      pin.body = directory.body(f["body"], f["body"].text());
-      pin.at = f["at"].vector2();
-      if (f.has("other")) pin.other = directory.body(f["other"], f["other"].text());
-      if (f.has("at_other")) pin.at_other = f["at_other"].vector2();
-      add(f, std::move(pin));
-    }
-  }
-
-  const Field contacts = field["contacts"];
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Field f = contacts[i];
-    f.allow_keys({"name", "between", "friction"});
-    const Field between = f["between"];
-    if (!between.is_sequence() || between.size() != 2)
-      between.fail("must be two features, such as [block.hull.bottom_left, ground]");
-    const auto first = directory.feature(between[0]);
-    if (!std::holds_alternative<Round>(first))
-      between[0].fail("the first must be a corner, a point or a disc");
-    add(f, ContactPair{.name = f["name"].text(),
-                       .first = std::get<Round>(first),
-                       .second = directory.feature(between[1]),
-                       .mu = f["friction"].number()});
-  }
-  return mechanism;
 }
 
 /// The start of a mechanism: named coordinates, then conditions that determine the rest.
@@ -225,7 +35,6 @@ void read_start(const Field& field, Scenario& scenario) {
     return i;
   };
   const auto assign = [&](const std::string& key, VectorXd& x) {
-    x = VectorXd::Zero(mechanism.nv());
     if (!field.has(key)) return;
     for (const std::string& name : field[key].keys())
       x[coordinate(field[key], name)] = field[key][name].number();
@@ -395,9 +204,11 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   scenario.title = root.text_or("title", name_or_path);
   read_parameters(root, overrides, values, scenario);
   if (root.has("mechanism")) {
-    root.allow_keys({"title", "parameters", "mechanism", "start", "impact"});
-    scenario.mechanism = read_mechanism(root["mechanism"]);
-    read_start(root["start"], scenario);
+    root.allow_keys({"title", "parameters", "mechanism", "start", "impact", "simulate"});
+    LoadedMechanism loaded = read_mechanism(root["mechanism"], values);
+    scenario.mechanism = std::move(loaded.mechanism);
+    scenario.q = loaded.q, scenario.v = loaded.v;
+    if (root.has("start")) read_start(root["start"], scenario);
     scenario.terms = scenario.mechanism->terms(scenario.q, scenario.v);
   } else if (root.has("M")) {
     read_matrices(root, scenario);
@@ -413,6 +224,16 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
         static_cast<std::uint64_t>(impact.number_or("samples", static_cast<double>(1 << 14)));
     if (!(scenario.impact.step > 0)) impact["step"].fail("must be positive");
     if (scenario.impact.limit < 1) impact["limit"].fail("must be at least 1");
+  }
+  if (root.has("simulate")) {
+    const Field simulate = root["simulate"];
+    simulate.allow_keys({"method", "step", "end"});
+    SimulationDefaults& defaults = scenario.simulation;
+    defaults.method = simulate.text_or("method", defaults.method);
+    defaults.step = simulate.number_or("step", defaults.step);
+    defaults.end = simulate.number_or("end", defaults.end);
+    if (!(defaults.step > 0)) simulate["step"].fail("must be positive");
+    if (!(defaults.end > 0)) simulate["end"].fail("must be positive");
   }
   return scenario;
 }

@@ -8,7 +8,8 @@
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
 
-/// Scenarios: a mechanism (or plain matrices) at the instant of an impact, as a YAML file.
+/// Scenarios: a mechanism (or plain matrices) at the instant of an impact or the start of
+/// a motion, as a YAML file.
 /// docs/scenarios.md describes the format; the files in scenarios/ are part of the program.
 namespace routh::io {
 
@@ -25,6 +26,13 @@ struct ImpactDefaults {
   std::uint64_t samples = 1 << 14;  ///< M
 };
 
+/// How the author simulates it.
+struct SimulationDefaults {
+  std::string method = "time-stepping";
+  double step = 1e-3;  ///< h [s]
+  double end = 1;      ///< [s]
+};
+
 struct Scenario {
   std::string name;  ///< of the built-in scenario, or the file's path
   std::string title;
@@ -33,6 +41,7 @@ struct Scenario {
   Eigen::VectorXd q, v;                      ///< at the start; q is empty for plain matrices
   Terms terms;                               ///< at the start
   ImpactDefaults impact;
+  SimulationDefaults simulation;
 };
 
 struct Override {

@@ -6,7 +6,7 @@
 
 /// What every mechanism tells the laws and integrators: its equations of motion at a state,
 ///
-///   M(q) v̇ = forces(q, v) + Aᵀ λ_joints + Jnᵀ λn + Jtᵀ λt,     A v = 0,     P1 (10), P4 (12).
+///   M(q) v̇ = forces(t, q, v) + Aᵀ λ_joints + Jnᵀ λn + Jtᵀ λt,     A v = 0,     P1 (10), P4 (12).
 namespace routh {
 
 struct Contact {
@@ -15,17 +15,21 @@ struct Contact {
   Eigen::RowVectorXd Jn;  ///< 1 x nv, Jn v < 0 approaches
   Eigen::MatrixXd Jt;     ///< tangents (1 or 2) x nv
   double mu = 0;          ///< Coulomb coefficient
+  double bias_n = 0;      ///< d/dt(Jn) v [m/s²]: normal acceleration at v̇ = 0
+  double bias_t = 0;      ///< d/dt(Jt) v [m/s²], of planar contacts
   Eigen::Vector2d point =
       Eigen::Vector2d::Zero();  ///< where, in world coordinates [m]; for drawings
   Eigen::Vector2d normal = Eigen::Vector2d::UnitY();  ///< from the second body to the first
 };
 
 struct Terms {
-  Eigen::MatrixXd M;          ///< nv x nv, may be singular when limbs are massless
-  Eigen::VectorXd forces;     ///< nv: gravity, Coriolis and centrifugal terms
-  Eigen::MatrixXd A;          ///< bilateral rows, na x nv
-  Eigen::VectorXd joint_gap;  ///< na: how far each bilateral constraint is from closed [m]
-  std::vector<Contact> contacts;
+  Eigen::MatrixXd M;       ///< nv x nv, may be singular when limbs are massless
+  Eigen::VectorXd forces;  ///< nv: gravity, Coriolis and centrifugal terms, springs, user forces
+  Eigen::MatrixXd Kq, Kv;  ///< ∂forces/∂q, ∂forces/∂v, nv x nv: exact or approximate; empty: zero
+  Eigen::MatrixXd A;              ///< bilateral rows, na x nv
+  Eigen::VectorXd joint_gap;      ///< na: how far each bilateral constraint is from closed [m]
+  Eigen::VectorXd joint_bias;     ///< na: d/dt(A) v [m/s²]
+  std::vector<Contact> contacts;  ///< all that can happen, touching or not, always in one order
 };
 
 class System {
@@ -33,7 +37,30 @@ class System {
   virtual ~System() = default;
   virtual int nq() const = 0;
   virtual int nv() const = 0;
-  virtual Terms terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const = 0;
+
+  /// Fills all of `terms` at time t, reusing its memory: integrators call it in every step. Throws
+  /// std::invalid_argument when q or v has the wrong size.
+  virtual void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                        Terms& terms) const = 0;
+  Terms terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t = 0) const {
+    Terms filled;
+    evaluate(t, q, v, filled);
+    return filled;
+  }
+
+  /// Only the gaps of the contacts and of the bilateral constraints at q [m].
+  virtual void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
+                    Eigen::VectorXd& joint) const;
+
+  /// Of gravity and springs [J]; kinetic plus potential energy is what simulations report.
+  virtual double potential_energy(const Eigen::VectorXd& /*q*/) const { return 0; }
+
+  /// First velocity of each group of velocities that M, Kq and Kv do not couple with any other:
+  /// free bodies, arms on a common base. {0}: one group.
+  virtual std::vector<int> groups() const { return {0}; }
+
+  /// Names of the coordinates in the order of q; "q0", "q1", .. when a system has none.
+  virtual std::vector<std::string> coordinate_names() const;
 };
 
 }  // namespace routh

@@ -158,5 +158,123 @@ TEST(Planar, BuilderErrorsNameTheBody) {
   EXPECT_THROW((void)p.terms(VectorXd::Zero(2), VectorXd::Zero(2)), std::invalid_argument);
 }
 
+/// A robot with every joint, pin, spring and kind of contact.
+PlanarMechanism everything() {
+  PlanarMechanism p;
+  const std::vector<Vector2d> box{{-0.3, -0.2}, {0.3, -0.2}, {0.3, 0.2}, {-0.3, 0.2}};
+  const int base = p.add(Body{.name = "base", .mass = 2, .inertia = 0.5, .centre = {0.1, 0.05}});
+  const int slider = p.add(Body{.name = "slider",
+                                .parent = base,
+                                .joint = Joint::kPrismatic,
+                                .at = {0.3, 0},
+                                .angle = 0.4,
+                                .axis = {1, 2},
+                                .mass = 1,
+                                .inertia = 0.1});
+  const int arm = p.add(Body{.name = "arm",
+                             .parent = slider,
+                             .joint = Joint::kRevolute,
+                             .at = {0.2, 0.1},
+                             .mass = 0.7,
+                             .inertia = 0.05,
+                             .centre = {0.4, 0}});
+  const int crate = p.add(Body{.name = "crate", .mass = 1, .inertia = 0.2});
+  p.add(Pin{.name = "pin", .body = arm, .other = crate, .at = {0.8, 0.1}, .at_other = {0.2, 0.3}});
+  p.add(Lock{.name = "lock", .coordinate = 3, .value = 0.2});
+  p.add(ContactPair{"disc on edge", {arm, {0.6, 0.1}, 0.05}, Edge{crate, {-0.3, 0.2}, {0, 1}}, 1});
+  p.add(ContactPair{"disc on disc", {arm, {0.6, 0.1}, 0.05}, Round{crate, {0.1, 0.2}, 0.15}, 1});
+  p.add(ContactPair{"disc on polygon", {base, {0.4, 0.2}, 0.1}, Polygon{crate, box}, 1});
+  p.add(ContactPair{"corner on plane", {crate, {0.3, -0.2}}, Edge{kWorld, {0, -2}, {0.6, 0.8}}, 1});
+  return p;
+}
+
+TEST(Planar, BiasesAreWhatTheRowsGainWhileMoving) {
+  const PlanarMechanism p = everything();
+  std::srand(5);
+  for (int trial = 0; trial < 20; ++trial) {
+    const VectorXd q = VectorXd::Random(p.nv()), v = VectorXd::Random(p.nv());
+    const double h = 2e-6;
+    const Terms now = p.terms(q, v), later = p.terms(q + h * v, v), earlier = p.terms(q - h * v, v);
+    EXPECT_LT((now.joint_bias - (later.A - earlier.A) * v / (2 * h)).norm(), 1e-8);
+    for (std::size_t i = 0; i < now.contacts.size(); ++i) {
+      const Contact &a = earlier.contacts[i], &b = later.contacts[i];
+      EXPECT_NEAR(now.contacts[i].bias_n, (b.Jn - a.Jn).dot(v) / (2 * h), 1e-7) << b.name;
+      EXPECT_NEAR(now.contacts[i].bias_t, (b.Jt - a.Jt).row(0).dot(v) / (2 * h), 1e-7) << b.name;
+      EXPECT_NEAR(now.contacts[i].Jn.dot(v), (b.phi - a.phi) / (2 * h), 1e-8) << b.name;
+    }
+  }
+}
+
+TEST(Planar, ForceJacobiansAreDerivatives) {
+  PlanarMechanism p = everything();
+  p.gravity.setZero();
+  // springs without length are linear only in free bodies, hence between two of them
+  const int a = p.add(Body{.name = "a", .mass = 1, .inertia = 1});
+  const int b = p.add(Body{.name = "b", .mass = 1, .inertia = 1});
+  p.add(Spring{.name = "s", .body = a, .other = b, .stiffness = 3, .damping = 0.4});
+  p.add(Spring{.name = "r", .body = a, .stiffness = 7, .damping = 0.2, .length = 0.01});
+  p.add(CoordinateSpring{.name = "c", .coordinate = 4, .stiffness = 5, .damping = 2, .rest = 0.3});
+  std::srand(6);
+  const VectorXd q = VectorXd::Random(p.nv()), v = VectorXd::Random(p.nv());
+  const Terms now = p.terms(q, v);
+  const double h = 1e-6;
+  for (int k = 0; k < p.nv(); ++k) {
+    const VectorXd d = h * VectorXd::Unit(p.nv(), k);
+    const VectorXd by_v = (p.terms(q, v + d).forces - p.terms(q, v - d).forces) / (2 * h);
+    EXPECT_LT((now.Kv.col(k) - by_v).norm(), 1e-8) << p.coordinates()[k];
+    if (k < 7) continue;  // Coriolis terms are not differentiated by q
+    const VectorXd rest = VectorXd::Zero(p.nv());
+    const VectorXd by_q = (p.terms(q + d, rest).forces - p.terms(q - d, rest).forces) / (2 * h);
+    EXPECT_LT((p.terms(q, rest).Kq.col(k) - by_q).norm(), 1e-7) << p.coordinates()[k];
+  }
+}
+
+TEST(Planar, EnergyIsThePotentialOfItsForces) {
+  PlanarMechanism p = everything();
+  p.add(Spring{.name = "s", .body = 2, .other = 3, .at = {0.1, 0}, .stiffness = 3, .length = 0.4});
+  std::srand(7);
+  const VectorXd q = VectorXd::Random(p.nv()), rest = VectorXd::Zero(p.nv());
+  const double h = 1e-6;
+  for (int k = 0; k < p.nv(); ++k) {
+    const VectorXd d = h * VectorXd::Unit(p.nv(), k);
+    EXPECT_NEAR(p.terms(q, rest).forces[k],
+                -(p.potential_energy(q + d) - p.potential_energy(q - d)) / (2 * h), 1e-7);
+  }
+}
+
+TEST(Planar, GapsAloneAreThoseOfTheTerms) {
+  const PlanarMechanism p = everything();
+  std::srand(8);
+  const VectorXd q = VectorXd::Random(p.nv());
+  const Terms all = p.terms(q, VectorXd::Random(p.nv()));
+  VectorXd contact, joint;
+  p.gaps(q, contact, joint);
+  for (std::size_t i = 0; i < all.contacts.size(); ++i) EXPECT_EQ(contact[i], all.contacts[i].phi);
+  EXPECT_EQ(joint, all.joint_gap);
+}
+
+TEST(Planar, ThePolygonsGapIsTheSignedDistance) {
+  PlanarMechanism p;
+  p.add(Body{.name = "point", .mass = 1, .inertia = 1});
+  p.add(ContactPair{"c", {0}, Polygon{kWorld, {{0, 0}, {2, 0}, {2, 1}, {0, 1}}}, 0});
+  const auto gap = [&](double x, double y) {
+    return p.terms(Eigen::Vector3d(x, y, 0.3), VectorXd::Zero(3)).contacts[0];
+  };
+  EXPECT_DOUBLE_EQ(gap(1, 1.5).phi, 0.5);
+  EXPECT_DOUBLE_EQ(gap(1, 0.75).phi, -0.25);
+  EXPECT_DOUBLE_EQ(gap(5, 5).phi, 5);
+  EXPECT_DOUBLE_EQ(gap(-0.25, 0.5).phi, 0.25);
+  EXPECT_LT((gap(5, 5).normal - Vector2d(0.6, 0.8)).norm(), 1e-15);
+}
+
+TEST(Planar, BodiesThatNothingCouplesAreGroupsOfTheirOwn) {
+  PlanarMechanism p = everything();
+  EXPECT_EQ(p.groups(), (std::vector<int>{0, 5}));
+  p.add(Body{.name = "free", .mass = 1, .inertia = 1});
+  EXPECT_EQ(p.groups(), (std::vector<int>{0, 5, 8}));
+  p.add(Spring{.name = "s", .body = 0, .other = 3, .stiffness = 1});
+  EXPECT_EQ(p.groups(), (std::vector<int>{0, 8}));
+}
+
 }  // namespace
 }  // namespace routh

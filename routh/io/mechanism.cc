@@ -1,0 +1,362 @@
+#include "routh/io/mechanism.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace routh::io {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+const std::vector<std::string> kBoxCorners{"bottom_left", "bottom_right", "top_right", "top_left"};
+const std::vector<std::string> kBoxEdges{"bottom", "right", "top", "left"};
+
+/// Position in a list of names, or -1.
+int index_of(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == at) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+Shape read_shape(const std::string& name, const Field& field) {
+  field.allow_keys({"point", "disc", "box", "polygon", "line", "at"});
+  const Vector2d at = field.has("at") ? field["at"].vector2() : Vector2d::Zero();
+  Shape shape{.name = name};
+  if (field.has("point")) {
+    shape.vertices = {field["point"].vector2()};
+  } else if (field.has("disc")) {
+    shape.vertices = {at};
+    shape.radius = field["disc"].number();
+    if (!(shape.radius > 0)) field["disc"].fail("the radius must be positive");
+  } else if (field.has("box")) {
+    const Vector2d half = 0.5 * field["box"].vector2();
+    if (!(half.minCoeff() > 0)) field["box"].fail("width and height must be positive");
+    for (const auto& [x, y] : {std::pair{-1, -1}, {1, -1}, {1, 1}, {-1, 1}})
+      shape.vertices.push_back(at + Vector2d(x * half.x(), y * half.y()));
+  } else if (field.has("polygon") || field.has("line")) {
+    const Field list = field.has("polygon") ? field["polygon"] : field["line"];
+    for (std::size_t i = 0; i < list.size(); ++i) shape.vertices.push_back(list[i].vector2());
+    const std::size_t n = shape.vertices.size();
+    if (field.has("line") ? n != 2 : n < 3)
+      list.fail(field.has("line") ? "must be two points" : "must be at least three points");
+    for (std::size_t i = 0; field.has("polygon") && i < n; ++i) {
+      const Vector2d a = shape.vertices[(i + 1) % n] - shape.vertices[i];
+      const Vector2d b = shape.vertices[(i + 2) % n] - shape.vertices[(i + 1) % n];
+      if (a.x() * b.y() - a.y() * b.x() <= 0)
+        list.fail("must be convex with its corners counter-clockwise");
+    }
+  } else {
+    field.fail("must be a point, disc, box, polygon or line");
+  }
+  return shape;
+}
+
+/// Finds bodies, shapes and planes by name.
+struct Directory {
+  const PlanarMechanism& mechanism;
+  std::map<std::string, Edge> planes = {};
+
+  int body(const Field& field, const std::string& name) const {
+    if (name == "world") return kWorld;
+    std::vector<std::string> known;
+    for (const Body& b : mechanism.bodies()) known.push_back(b.name);
+    const int i = index_of(known, name);
+    if (i < 0) {
+      field.fail("there is no body '" + name + "'; " +
+                 (known.empty() ? "bodies come first" : "known are " + join(known)));
+    }
+    return i;
+  }
+
+  /// A whole shape, when the field names one that has corners.
+  const Shape* shape(const Field& field, int& owner) const {
+    const std::vector<std::string> parts = split(field.text(), '.');
+    if (parts.size() != 2) return nullptr;
+    owner = body(field, parts[0]);
+    if (owner == kWorld) return nullptr;
+    for (const Shape& s : mechanism.bodies()[owner].shapes) {
+      if (s.name == parts[1] && s.vertices.size() > 2) return &s;
+    }
+    return nullptr;
+  }
+
+  /// "ground", "block.hull.bottom_left", "top.rim": a plane, an edge, a vertex or a disc; a whole
+  /// polygon "block.hull" where a corner may meet any of its edges.
+  std::variant<Edge, Round, Polygon> feature(const Field& field) const {
+    const std::string name = field.text();
+    if (const auto plane = planes.find(name); plane != planes.end()) return plane->second;
+    const std::vector<std::string> parts = split(name, '.');
+    if (parts.size() < 2) {
+      std::vector<std::string> known;
+      for (const auto& entry : planes) known.push_back(entry.first);
+      field.fail("there is no plane '" + name + "' (known: " + join(known) +
+                 "); features of bodies are named body.shape or body.shape.corner");
+    }
+    const int b = body(field, parts[0]);
+    if (b == kWorld) field.fail("the world has planes only");
+    const std::vector<Shape>& shapes = mechanism.bodies()[b].shapes;
+    const auto shape = std::find_if(shapes.begin(), shapes.end(),
+                                    [&](const Shape& s) { return s.name == parts[1]; });
+    if (shape == shapes.end())
+      field.fail("body '" + parts[0] + "' has no shape '" + parts[1] + "'");
+    if (shape->vertices.size() == 1) return Round{b, shape->vertices[0], shape->radius};
+    if (parts.size() == 2 && shape->vertices.size() > 2) return Polygon{b, shape->vertices};
+    if (parts.size() != 3) field.fail("name a corner or an edge of '" + name + "'");
+
+    // corner k by name or number, edge k by name or "edgek"
+    const std::string& part = parts[2];
+    const int n = static_cast<int>(shape->vertices.size());
+    int corner = n == 4 ? index_of(kBoxCorners, part) : -1;
+    int edge = n == 4 ? index_of(kBoxEdges, part) : -1;
+    const auto numbered = [&](const std::string& digits) {
+      return !digits.empty() && digits.size() < 4 &&
+                     std::all_of(digits.begin(), digits.end(), ::isdigit)
+                 ? std::stoi(digits)
+                 : -1;
+    };
+    if (corner < 0) corner = numbered(part);
+    if (edge < 0 && part.rfind("edge", 0) == 0) edge = numbered(part.substr(4));
+    if (corner >= 0 && corner < n) return Round{b, shape->vertices[corner], 0};
+    if (edge >= 0 && edge < n) {
+      const Vector2d from = shape->vertices[edge], along = shape->vertices[(edge + 1) % n] - from;
+      return Edge{b, from, Vector2d(along.y(), -along.x()).normalized(), along.norm()};
+    }
+    field.fail(fmt::format("'{}' has no corner or edge '{}'; it has corners 0 to {}{}", parts[1],
+                           part, n - 1, n == 4 ? " or " + join(kBoxCorners) : ""));
+  }
+};
+
+/// Calls read(item) for every item of a list. An item with `for: {i: [first, last]}` is read once
+/// for each i, which its expressions and {..} in its names may use.
+template <typename Read>
+void each(const Field& list, Values& values, const Read& read) {
+  if (!list.is_sequence()) list.fail("must be a list, each item after a dash");
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const Field item = list[k];
+    if (!item.has("for")) {
+      read(item);
+      continue;
+    }
+    const Field loop = item["for"];
+    const std::vector<std::string> names = loop.is_map() ? loop.keys() : std::vector<std::string>{};
+    if (names.size() != 1 || loop[names[0]].size() != 2)
+      loop.fail("must be one name with its first and last value, such as {i: [1, n]}");
+    if (values.count(names[0])) loop.fail("'" + names[0] + "' is already a parameter");
+    const VectorXd range = loop[names[0]].vector();
+    if (range[1] - range[0] > 1e4) loop.fail("repeats more than ten thousand times");
+    for (double i = range[0]; i <= range[1]; ++i) {
+      values[names[0]] = i;
+      read(item);
+    }
+    values.erase(names[0]);
+  }
+}
+
+/// Reads the parts of a mechanism one after the other.
+struct Reader {
+  Values& values;
+  LoadedMechanism loaded = {};
+  Directory directory{loaded.mechanism};
+  std::vector<double> q = {}, v = {};
+
+  /// Errors of the builder become errors of the field.
+  template <typename Thing>
+  void add(const Field& at, Thing thing) {
+    try {
+      loaded.mechanism.add(std::move(thing));
+    } catch (const std::invalid_argument& e) {
+      at.fail(e.what());
+    }
+  }
+
+  int coordinate(const Field& field) const {
+    const std::vector<std::string>& known = loaded.mechanism.coordinates();
+    const int i = index_of(known, field.text());
+    if (i < 0) {
+      field.fail("there is no coordinate '" + field.text() + "'; known are " + join(known));
+    }
+    return i;
+  }
+
+  void body(const Field& f) {
+    f.allow_keys({"name", "parent", "joint", "at", "angle", "axis", "mass", "inertia", "centre",
+                  "shapes", "q", "v", "for"});
+    Body body{.name = f["name"].text()};
+    const std::vector<std::string> joints{"floating", "revolute", "prismatic", "fixed"};
+    const std::string joint = f.text_or("joint", "floating");
+    if (index_of(joints, joint) < 0) f["joint"].fail("must be one of " + join(joints));
+    body.joint = static_cast<Joint>(index_of(joints, joint));
+    if (f.has("parent")) body.parent = directory.body(f["parent"], f["parent"].text());
+    if (f.has("at")) body.at = f["at"].vector2();
+    if (f.has("axis")) body.axis = f["axis"].vector2();
+    if (f.has("centre")) body.centre = f["centre"].vector2();
+    body.angle = f.number_or("angle", 0);
+    body.mass = f.number_or("mass", 0);
+    body.inertia = f.number_or("inertia", 0);
+    if (f.has("shapes")) {
+      for (const std::string& name : f["shapes"].keys())
+        body.shapes.push_back(read_shape(name, f["shapes"][name]));
+    }
+    add(f, std::move(body));
+
+    // where it starts: one number per coordinate of its joint
+    const auto start = [&](const char* key, std::vector<double>& x) {
+      const std::size_t own = loaded.mechanism.nv() - x.size();
+      VectorXd given = VectorXd::Zero(own);
+      if (f.has(key)) {
+        given = f[key].is_sequence() ? f[key].vector() : VectorXd::Constant(1, f[key].number());
+        if (static_cast<std::size_t>(given.size()) != own)
+          f[key].fail(fmt::format("must have {} numbers for a {} joint", own, joint));
+      }
+      x.insert(x.end(), given.begin(), given.end());
+    };
+    start("q", q);
+    start("v", v);
+  }
+
+  void plane(const std::string& name, const Field& f) {
+    f.allow_keys({"point", "normal"});
+    const Vector2d normal = f["normal"].vector2();
+    if (!(normal.norm() > 0)) f["normal"].fail("must not be zero");
+    directory.planes[name] = Edge{kWorld, f["point"].vector2(), normal.normalized(), 0};
+  }
+
+  void pin(const Field& f) {
+    f.allow_keys({"name", "body", "at", "other", "at_other", "for"});
+    Pin pin{.name = f.text_or("name", fmt::format("pin {}", loaded.mechanism.pins().size()))};
+    ends(f, pin);
+    add(f, std::move(pin));
+  }
+
+  /// The two points of a pin or a spring.
+  template <typename Thing>
+  void ends(const Field& f, Thing& thing) const {
+    thing.body = directory.body(f["body"], f["body"].text());
+    thing.at = f["at"].vector2();
+    if (f.has("other")) thing.other = directory.body(f["other"], f["other"].text());
+    if (f.has("at_other")) thing.at_other = f["at_other"].vector2();
+  }
+
+  void lock(const Field& f) {
+    f.allow_keys({"name", "coordinate", "value", "for"});
+    const std::string name = f["coordinate"].text();
+    add(f, Lock{.name = f.text_or("name", name),
+                .coordinate = coordinate(f["coordinate"]),
+                .value = f.number_or("value", 0)});
+  }
+
+  void spring(const Field& f) {
+    if (f.has("coordinate")) {
+      f.allow_keys({"name", "coordinate", "stiffness", "damping", "rest", "for"});
+      add(f, CoordinateSpring{.name = f.text_or("name", f["coordinate"].text()),
+                              .coordinate = coordinate(f["coordinate"]),
+                              .stiffness = f.number_or("stiffness", 0),
+                              .damping = f.number_or("damping", 0),
+                              .rest = f.number_or("rest", 0)});
+      return;
+    }
+    f.allow_keys(
+        {"name", "body", "at", "other", "at_other", "stiffness", "damping", "length", "for"});
+    Spring spring{.name = f.text_or("name", f["body"].text()),
+                  .stiffness = f.number_or("stiffness", 0),
+                  .damping = f.number_or("damping", 0),
+                  .length = f.number_or("length", 0)};
+    ends(f, spring);
+    add(f, std::move(spring));
+  }
+
+  void force(const Field& f) {
+    if (f.has("coordinate")) {
+      f.allow_keys({"name", "coordinate", "force", "for"});
+      const int k = coordinate(f["coordinate"]);
+      add(f, Force{.name = f.text_or("name", f["coordinate"].text()),
+                   .apply = [k, script = f["force"].script()](
+                                double t, const VectorXd& at, const VectorXd& rate,
+                                VectorXd& forces) { forces[k] += script(t, at[k], rate[k]); }});
+      return;
+    }
+    f.allow_keys({"name", "body", "at", "force", "for"});
+    if (!f["force"].is_sequence() || f["force"].size() != 2)
+      f["force"].fail("must be two expressions, such as [10*cos(t), 0]");
+    add(f, PointForce{.name = f.text_or("name", f["body"].text()),
+                      .body = directory.body(f["body"], f["body"].text()),
+                      .at = f.has("at") ? f["at"].vector2() : Vector2d::Zero(),
+                      .force = [x = f["force"][0].script(), y = f["force"][1].script()](double t) {
+                        return Vector2d(x(t, 0, 0), y(t, 0, 0));
+                      }});
+  }
+
+  void contact(const Field& f) {
+    f.allow_keys({"name", "between", "friction", "for"});
+    const Field between = f["between"];
+    if (!between.is_sequence() || between.size() != 2)
+      between.fail("must be two features, such as [block.hull.bottom_left, ground]");
+    const std::string name = f["name"].text();
+    const double mu = f["friction"].number();
+
+    // a whole polygon stands for its corners, two of them for the corners of both
+    int owner = kWorld, other_owner = kWorld;
+    const Shape* shape = directory.shape(between[0], owner);
+    const auto second = directory.feature(between[1]);
+    if (!shape) {
+      const auto first = directory.feature(between[0]);
+      if (!std::holds_alternative<Round>(first))
+        between[0].fail("the first must be a corner, a point, a disc or a whole shape");
+      add(f, ContactPair{name, std::get<Round>(first), second, mu});
+      return;
+    }
+    const auto corners = [&](const Shape& s, int body, const auto& against, bool both) {
+      for (std::size_t k = 0; k < s.vertices.size(); ++k) {
+        const std::string corner = s.vertices.size() == 4 ? kBoxCorners[k] : fmt::format("{}", k);
+        const std::string whose =
+            both ? fmt::format("{}.{}", loaded.mechanism.bodies()[body].name, corner) : corner;
+        add(f,
+            ContactPair{fmt::format("{}.{}", name, whose), {body, s.vertices[k], 0}, against, mu});
+      }
+    };
+    const Shape* other = directory.shape(between[1], other_owner);
+    corners(*shape, owner, second, other != nullptr);
+    if (other) corners(*other, other_owner, Polygon{owner, shape->vertices}, true);
+  }
+};
+
+}  // namespace
+
+LoadedMechanism read_mechanism(const Field& field, Values& values) {
+  field.allow_keys(
+      {"bodies", "planes", "pins", "locks", "springs", "forces", "contacts", "gravity"});
+  Reader reader{values};
+  if (field.has("gravity")) reader.loaded.mechanism.gravity = field["gravity"].vector2();
+  each(field["bodies"], values, [&](const Field& f) { reader.body(f); });
+  if (field.has("planes")) {
+    for (const std::string& name : field["planes"].keys())
+      reader.plane(name, field["planes"][name]);
+  }
+  const auto optional = [&](const char* key, void (Reader::*read)(const Field&)) {
+    if (field.has(key)) each(field[key], values, [&](const Field& f) { (reader.*read)(f); });
+  };
+  optional("pins", &Reader::pin);
+  optional("locks", &Reader::lock);
+  optional("springs", &Reader::spring);
+  optional("forces", &Reader::force);
+  optional("contacts", &Reader::contact);
+  reader.loaded.q = Eigen::Map<const VectorXd>(reader.q.data(), reader.loaded.mechanism.nv());
+  reader.loaded.v = Eigen::Map<const VectorXd>(reader.v.data(), reader.loaded.mechanism.nv());
+  return std::move(reader.loaded);
+}
+
+}  // namespace routh::io

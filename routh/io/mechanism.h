@@ -1,0 +1,17 @@
+#pragma once
+
+#include "routh/io/document.h"
+#include "routh/model/planar.h"
+
+namespace routh::io {
+
+struct LoadedMechanism {
+  PlanarMechanism mechanism;
+  Eigen::VectorXd q, v;  ///< what the bodies say about their start, zero otherwise
+};
+
+/// The `mechanism` of a scenario file, docs/scenarios.md. `values` holds the parameters that
+/// expressions may use. Throws InputError.
+LoadedMechanism read_mechanism(const Field& field, Values& values);
+
+}  // namespace routh::io

@@ -1,0 +1,76 @@
+#include <limits>
+
+#include "routh/model/planar_kinematics.h"
+
+namespace routh::planar {
+namespace {
+
+using Eigen::Vector2d;
+
+Touch touch_around(const Vector2d& centre, double radius, const Vector2d& point,
+                   double point_radius) {
+  const double distance = (centre - point).norm();
+  const Vector2d normal = distance > 0 ? Vector2d((centre - point) / distance) : Vector2d::UnitY();
+  return {distance - radius - point_radius, normal, point + point_radius * normal, point};
+}
+
+Touch touch_face(const Vector2d& centre, double radius, const Vector2d& on_line,
+                 const Vector2d& normal) {
+  const double distance = normal.dot(centre - on_line);
+  return {distance - radius, normal, centre - distance * normal, {}};
+}
+
+struct ToSecond {
+  const Vector2d& centre;
+  double radius;
+  const Frame& frame;
+
+  Touch operator()(const Round& round) const {
+    return touch_around(centre, radius, frame.place(round.at), round.radius);
+  }
+
+  Touch operator()(const Edge& edge) const {
+    const Vector2d normal = frame.turn(edge.normal).normalized(), start = frame.place(edge.at);
+    // beyond the ends of an edge its corners are nearest
+    if (edge.length > 0) {
+      const double along = turned(normal).dot(centre - start);
+      if (along < 0) return touch_around(centre, radius, start, 0);
+      if (along > edge.length)
+        return touch_around(centre, radius, start + edge.length * turned(normal), 0);
+    }
+    return touch_face(centre, radius, start, normal);
+  }
+
+  Touch operator()(const Polygon& polygon) const {
+    // inside: the edge that is left soonest; outside: the edge or the corner that is nearest
+    const std::size_t n = polygon.vertices.size();
+    const Vector2d d = centre - frame.position;
+    const Vector2d x(frame.cosine * d.x() + frame.sine * d.y(),
+                     -frame.sine * d.x() + frame.cosine * d.y());
+    double deepest = -std::numeric_limits<double>::infinity(), nearest = -deepest;
+    std::size_t face = 0, corner = 0;
+    bool beside = false;  // an outside point above an edge
+    for (std::size_t i = 0; i < n && !beside; ++i) {
+      const Vector2d &from = polygon.vertices[i], along = polygon.vertices[(i + 1) % n] - from;
+      const double length = along.norm();
+      const Vector2d normal = Vector2d(along.y(), -along.x()) / length;
+      const double height = normal.dot(x - from), place = along.dot(x - from) / length;
+      beside = height > 0 && place >= 0 && place <= length;
+      if (beside || height > deepest) deepest = height, face = i;
+      if ((x - from).norm() < nearest) nearest = (x - from).norm(), corner = i;
+    }
+    if (deepest > 0 && !beside)
+      return touch_around(centre, radius, frame.place(polygon.vertices[corner]), 0);
+    const Vector2d &from = polygon.vertices[face], along = polygon.vertices[(face + 1) % n] - from;
+    return touch_face(centre, radius, frame.place(from),
+                      frame.turn(Vector2d(along.y(), -along.x())).normalized());
+  }
+};
+
+}  // namespace
+
+Touch touch(const ContactPair& pair, const Vector2d& centre, const Frame& second) {
+  return std::visit(ToSecond{centre, pair.first.radius, second}, pair.second);
+}
+
+}  // namespace routh::planar
