@@ -26,19 +26,24 @@ void check_inertia(const MatrixXd& M, bool joints) {
 }  // namespace
 
 ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
-  const int nv = static_cast<int>(v.size());
-  ReducedImpact reduced;
-  check_inertia(terms.M, terms.A.rows() > 0);
-  reduced.Mdag = kkt(terms.M, terms.A).Mdag;
-
+  std::vector<int> contacts;
   for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
     const Contact& contact = terms.contacts[i];
     if (contact.phi < -touching) {
       throw std::invalid_argument("contact " + contact.name + " penetrates by " +
                                   std::to_string(-contact.phi) + " m at the start");
     }
-    if (contact.phi <= touching) reduced.contacts.push_back(static_cast<int>(i));
+    if (contact.phi <= touching) contacts.push_back(static_cast<int>(i));
   }
+  return reduce(terms, v, std::move(contacts));
+}
+
+ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> contacts) {
+  const int nv = static_cast<int>(v.size());
+  ReducedImpact reduced;
+  check_inertia(terms.M, terms.A.rows() > 0);
+  reduced.Mdag = kkt(terms.M, terms.A).Mdag;
+  reduced.contacts = std::move(contacts);
 
   // rows: all normals, then the tangents contact by contact
   const int m = static_cast<int>(reduced.contacts.size());

@@ -28,6 +28,9 @@ struct ReducedImpact {
 /// contacts the problem is empty.
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, double touching = 1e-6);
 
+/// The same for the contacts listed, touching or not.
+ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, std::vector<int> contacts);
+
 double kinetic_energy(const Terms& terms, const Eigen::VectorXd& v);
 
 }  // namespace routh

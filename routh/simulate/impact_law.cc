@@ -1,0 +1,61 @@
+#include "routh/simulate/impact_law.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "routh/impact/sequential.h"
+#include "routh/impact/set_valued.h"
+#include "routh/impact/simultaneous.h"
+
+namespace routh {
+namespace {
+
+[[noreturn]] void no_outcome(const char* law) {
+  throw std::runtime_error(std::string("the ") + law +
+                           " law found no outcome of an impact; the contacts may be jammed");
+}
+
+ChosenOutcome choose_simultaneous(const ImpactProblem& problem, std::uint64_t) {
+  SimultaneousResult result = simultaneous(problem);
+  if (result.outcomes.empty()) no_outcome("simultaneous");
+  return {result.outcomes.front(), static_cast<int>(result.outcomes.size())};
+}
+
+ChosenOutcome choose_sequential(const ImpactProblem& problem, std::uint64_t) {
+  SequentialResult result = sequential(problem);
+  if (result.outcomes.empty()) no_outcome("sequential");
+  return {result.outcomes.front().outcome, static_cast<int>(result.outcomes.size())};
+}
+
+ChosenOutcome choose_sample(const ImpactProblem& problem, std::uint64_t seed,
+                            std::uint64_t impact) {
+  if (!colliding(problem, problem.c)) return choose_simultaneous(problem, impact);
+  // steps of the size of the impulse that stops the fastest contact alone
+  const int m = problem.contacts();
+  const double step = -problem.normal().minCoeff() / problem.G.diagonal().head(m).mean();
+  const SetResult result = set_valued(problem, {.samples = 1,
+                                                .step = step,
+                                                .limit = 100'000,
+                                                .seed = seed + 0x9e3779b97f4a7c15ull * impact,
+                                                .threads = 1,
+                                                .keep = 1});
+  if (result.kept.empty() || !result.kept.front().terminated) no_outcome("set");
+  return {result.kept.front().outcome, 1};
+}
+
+}  // namespace
+
+std::vector<std::string> impact_law_names() { return {"simultaneous", "sequential", "set"}; }
+
+ImpactLaw impact_law(const std::string& name, std::uint64_t seed) {
+  if (name == "simultaneous") return choose_simultaneous;
+  if (name == "sequential") return choose_sequential;
+  if (name == "set") {
+    return [seed](const ImpactProblem& problem, std::uint64_t impact) {
+      return choose_sample(problem, seed, impact);
+    };
+  }
+  throw std::invalid_argument("law '" + name + "': must be simultaneous, sequential or set");
+}
+
+}  // namespace routh

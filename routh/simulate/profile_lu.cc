@@ -1,0 +1,40 @@
+#include "routh/simulate/profile_lu.h"
+
+namespace routh {
+namespace {
+
+double dot(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+}  // namespace
+
+bool ProfileLu::factor(double least) {
+  for (int i = 0; i < n_; ++i) {
+    double* Li = row(lower_, i);
+    double* Ui = row(upper_, i);
+    for (int j = first_[i]; j < i; ++j) {
+      const int from = std::max(first_[i], first_[j]);
+      Li[j] = (Li[j] - dot(Li + from, row(upper_, j) + from, j - from)) / diagonal_[j];
+      Ui[j] -= dot(row(lower_, j) + from, Ui + from, j - from);
+    }
+    const double pivot = diagonal_[i] - dot(Li + first_[i], Ui + first_[i], i - first_[i]);
+    if (!(pivot > least * diagonal_[i])) return false;
+    diagonal_[i] = pivot;
+  }
+  return true;
+}
+
+void ProfileLu::solve(std::vector<double>& x) const {
+  for (int i = 0; i < n_; ++i)
+    x[i] -= dot(row(lower_, i) + first_[i], x.data() + first_[i], i - first_[i]);
+  for (int i = n_ - 1; i >= 0; --i) {
+    x[i] /= diagonal_[i];
+    const double* Ui = row(upper_, i);
+    for (int k = first_[i]; k < i; ++k) x[k] -= Ui[k] * x[i];
+  }
+}
+
+}  // namespace routh
