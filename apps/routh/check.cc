@@ -35,7 +35,7 @@ io::Json termination(const io::ImpactCase& impact, const FrictionCone& cone) {
 
 int run_check(const CheckArguments& a) {
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
-  const io::ImpactCase impact = a.scenario.load();
+  const io::ImpactCase impact = io::impact_case(a.scenario.load());
   const ImpactProblem& p = impact.problem();
 
   // every outcome of the finite laws, and how far a small set that favours extreme orders spreads

@@ -17,6 +17,7 @@ void add_list(CLI::App& app);
 void add_impact(CLI::App& app, int& code);
 void add_check(CLI::App& app, int& code);
 void add_reproduce(CLI::App& app, int& code);
+void add_simulate(CLI::App& app, int& code);
 
 /// A scenario with its overrides, as several commands take it.
 struct ScenarioArguments {
@@ -24,8 +25,12 @@ struct ScenarioArguments {
   std::vector<std::string> set;
 
   void add_to(CLI::App& command);
-  io::ImpactCase load() const;
+  io::Scenario load() const;
 };
+
+/// Checks of options with messages a person can act on.
+CLI::Validator positive(const std::string& what);  ///< "a number of seconds"
+CLI::Validator within(double low, double high);    ///< above low, at most high
 
 /// "1000", "2^20"; throws InputError naming the option.
 std::uint64_t parse_count(const std::string& option, const std::string& text);

@@ -11,6 +11,7 @@
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
 #include "routh/io/files.h"
+#include "routh/io/gnuplot.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -173,7 +174,7 @@ int run_impact(const ImpactArguments& a) {
     io::require_gnuplot();
     io::check_writable_folder(a.plot);
   }
-  const io::ImpactCase impact = a.scenario.load();
+  const io::ImpactCase impact = io::impact_case(a.scenario.load());
   const bool quiet = a.json == "-";
   if (!quiet) fmt::print("{}", describe_before(impact));
   if (!impact.approaching()) {
@@ -230,7 +231,7 @@ void add_impact(CLI::App& app, int& code) {
                 "set: threads (default: all cores); results do not depend on it")
       ->check(CLI::Range(1, 1024));
   c->add_option("--step", a->step, "set: step h [N s] (default: the scenario's)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive("a number of N s"));
   c->add_option("--limit", a->limit, "set: most steps N of a sample (default: the scenario's)")
       ->check(CLI::Range(1, 1000000));
   c->add_option(
@@ -265,7 +266,7 @@ void add_impact(CLI::App& app, int& code) {
   c->add_option("--max-polyhedra", a->exact.max_polyhedra,
                 "exact: budget before an outer set is given");
   c->add_option("--max-seconds", a->exact.max_seconds, "exact: budget in seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(positive("a number of N s"));
   c->add_option("--json", a->json,
                 "write the result as JSON to a file, or to standard output with -");
   c->add_option("--csv", a->csv, "write the outcomes as a table");

@@ -19,7 +19,7 @@ void ScenarioArguments::add_to(CLI::App& command) {
       ->type_name("NAME=VALUE");
 }
 
-io::ImpactCase ScenarioArguments::load() const {
+io::Scenario ScenarioArguments::load() const {
   std::vector<io::Override> overrides;
   for (const std::string& text : set) {
     const std::size_t at = text.find('=');
@@ -31,7 +31,29 @@ io::ImpactCase ScenarioArguments::load() const {
       throw io::InputError(fmt::format("--set {}: {}", text, e.what()));
     }
   }
-  return io::impact_case(io::load_scenario(name, overrides));
+  return io::load_scenario(name, overrides);
+}
+
+CLI::Validator positive(const std::string& what) {
+  return CLI::Validator(
+      [what](const std::string& text) {
+        double value = 0;
+        const bool fine =
+            CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+        return fine ? std::string{} : fmt::format("'{}' must be {} above zero", text, what);
+      },
+      "POSITIVE");
+}
+
+CLI::Validator within(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) {
+        double value = 0;
+        const bool fine = CLI::detail::lexical_cast(text, value) && value > low && value <= high;
+        return fine ? std::string{}
+                    : fmt::format("'{}' must be above {} and at most {}", text, low, high);
+      },
+      fmt::format("({}, {}]", low, high));
 }
 
 std::uint64_t parse_count(const std::string& option, const std::string& text) {
@@ -77,6 +99,7 @@ int main(int argc, char** argv) {
     app::add_list(app);
     app::add_impact(app, code);
     app::add_check(app, code);
+    app::add_simulate(app, code);
     app::add_reproduce(app, code);
     app.parse(argc, argv);
     return code;

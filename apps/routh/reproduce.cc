@@ -10,6 +10,7 @@
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
 #include "routh/io/files.h"
+#include "routh/io/gnuplot.h"
 #include "terminal.h"
 
 namespace routh::app {

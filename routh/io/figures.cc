@@ -1,17 +1,14 @@
 #include "routh/io/figures.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 #include <numbers>
 
 #include "routh/io/document.h"
-#include "routh/io/files.h"
+#include "routh/io/drawing.h"
+#include "routh/io/gnuplot.h"
 
 namespace routh::io {
 namespace {
@@ -132,13 +129,6 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
   return {low - margin, high + margin};
 }
 
-/// A tick distance of 1, 2 or 5 times a power of ten that puts about five ticks on a range.
-double tick(std::pair<double, double> range) {
-  const double rough = (range.second - range.first) / 5;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  return power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
-}
-
 /// Corners of the convex hull of a projected piece, counter-clockwise.
 std::vector<Vector2d> projected_hull(const Polytope& piece, const Panel& panel) {
   std::vector<Vector2d> points;
@@ -208,58 +198,8 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
   return fmt::format(
       "{}set xlabel '{}'\nset ylabel '{}'\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set xtics nomirror {}\nset ytics nomirror {}\n{}",
-      data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second, tick(x), tick(y),
-      plot);
-}
-
-/// Outlines of all bodies at q as gnuplot polylines.
-std::string outlines(const PlanarMechanism& mechanism, const VectorXd& q) {
-  std::string text;
-  const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Zero(mechanism.nv()));
-  const auto emit = [&](const Frame& f, const Vector2d& local) {
-    const double s = std::sin(f.angle), c = std::cos(f.angle);
-    text += fmt::format("{:.5g} {:.5g}\n", f.position.x() + c * local.x() - s * local.y(),
-                        f.position.y() + s * local.x() + c * local.y());
-  };
-  for (std::size_t b = 0; b < frames.size(); ++b) {
-    for (const Shape& shape : mechanism.bodies()[b].shapes) {
-      if (shape.radius > 0) {
-        for (int k = 0; k <= 48; ++k) {
-          const double angle = 2 * std::numbers::pi * k / 48;
-          emit(frames[b],
-               shape.vertices[0] + shape.radius * Vector2d(std::cos(angle), std::sin(angle)));
-        }
-        text += '\n';
-        // a spoke shows how the disc turns
-        if (shape.radius > 0.1) {
-          emit(frames[b], shape.vertices[0]);
-          emit(frames[b], shape.vertices[0] + Vector2d(0, shape.radius));
-          text += '\n';
-        }
-      } else if (shape.vertices.size() > 1) {
-        for (const Vector2d& v : shape.vertices) emit(frames[b], v);
-        if (shape.vertices.size() > 2) emit(frames[b], shape.vertices[0]);
-        text += '\n';
-      }
-    }
-  }
-  return text;
-}
-
-/// Corners of the box that holds the mechanism's outlines.
-void extent(const PlanarMechanism& mechanism, const VectorXd& q, Vector2d& low, Vector2d& high) {
-  const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Zero(mechanism.nv()));
-  for (std::size_t b = 0; b < frames.size(); ++b) {
-    for (const Shape& shape : mechanism.bodies()[b].shapes) {
-      for (const Vector2d& v : shape.vertices) {
-        const double s = std::sin(frames[b].angle), c = std::cos(frames[b].angle);
-        const Vector2d p =
-            frames[b].position + Vector2d(c * v.x() - s * v.y(), s * v.x() + c * v.y());
-        low = low.cwiseMin(p - Vector2d::Constant(shape.radius));
-        high = high.cwiseMax(p + Vector2d::Constant(shape.radius));
-      }
-    }
-  }
+      data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second,
+      tick(x.first, x.second), tick(y.first, y.second), plot);
 }
 
 struct Sketch {
@@ -309,18 +249,6 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
 std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const Vector2d& low,
                          const Vector2d& high) {
   const Scenario& s = impact.scenario;
-  std::string planes;
-  for (const ContactPair& pair : s.mechanism->contacts()) {
-    const Edge* edge = std::get_if<Edge>(&pair.second);
-    if (!edge || edge->body != kWorld) continue;
-    const double reach = 2 * (high - low).norm();
-    const Vector2d along(-edge->normal.y(), edge->normal.x());
-    for (const double side : {-1.0, 1.0}) {
-      const Vector2d p = edge->at + side * reach * along;
-      planes += fmt::format("{:.5g} {:.5g}\n", p.x(), p.y());
-    }
-    planes += '\n';
-  }
   std::string points;
   for (const int i : impact.reduced.contacts) {
     const Contact& c = s.terms.contacts[i];
@@ -331,8 +259,9 @@ std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const V
       "set title '{}' offset 0,-0.7\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "plot $planes w l lw 3 lc rgb '#9a9a9a' notitle, $now w l lw 1.2 lc rgb '#b5b5b5' notitle, "
       "$moved w l lw 2 lc rgb '{}' notitle, $points w labels font ',10' offset 0,0.7 notitle\n",
-      planes, outlines(*s.mechanism, s.q), outlines(*s.mechanism, sketch.q), points, sketch.title,
-      low.x(), high.x(), low.y(), high.y(), sketch.colour);
+      polylines(planes(*s.mechanism, low, high)), polylines(outlines(*s.mechanism, s.q)),
+      polylines(outlines(*s.mechanism, sketch.q)), points, sketch.title, low.x(), high.x(), low.y(),
+      high.y(), sketch.colour);
 }
 
 /// The whole figure: sketches above, velocities below, one legend at the foot.
@@ -401,41 +330,15 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
   return text + "\nunset multiplot\nset output\n";
 }
 
-/// Runs gnuplot on a script; its complaints become the error.
-void run_gnuplot(const std::string& text) {
-  const std::string base =
-      (std::filesystem::temp_directory_path() / fmt::format("routh-{}", ::getpid())).string();
-  write_file(base + ".gp", text);
-  const int status = std::system(fmt::format("gnuplot '{0}.gp' > '{0}.log' 2>&1", base).c_str());
-  const std::string log = read_file(base + ".log");
-  std::filesystem::remove(base + ".gp");
-  std::filesystem::remove(base + ".log");
-  if (status != 0) throw std::runtime_error("gnuplot failed: " + log);
-}
-
 }  // namespace
-
-void require_gnuplot() {
-  if (std::system("command -v gnuplot > /dev/null 2>&1") != 0)
-    throw InputError("--plot needs gnuplot, which is not installed: apt-get install gnuplot-nox");
-}
 
 std::vector<std::string> draw(const ImpactCase& impact, const ImpactFigure& figure,
                               const std::string& folder) {
-  require_gnuplot();
-  check_writable_folder(folder);
-  std::vector<std::string> written;
   // SVG keeps every line as text: fewer of them
-  for (const auto& [ending, terminal, most] :
-       {std::tuple{"png", "pngcairo", std::size_t{20000}}, {"svg", "svg", std::size_t{3000}}}) {
-    const std::string path =
-        (std::filesystem::path(folder) / (figure.name + "." + ending)).string();
-    const std::string temporary = path + ".tmp";
-    run_gnuplot(script(impact, figure, content_of(impact, figure, most), terminal, temporary));
-    std::filesystem::rename(temporary, path);
-    written.push_back(path);
-  }
-  return written;
+  return render(folder, figure.name, [&](const std::string& terminal, const std::string& output) {
+    const std::size_t most = terminal == "svg" ? 3000 : 20000;
+    return script(impact, figure, content_of(impact, figure, most), terminal, output);
+  });
 }
 
 }  // namespace routh::io

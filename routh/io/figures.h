@@ -6,11 +6,8 @@
 #include "routh/impact/set_valued.h"
 #include "routh/io/results.h"
 
-/// Figures by gnuplot, run as a program: PNG and SVG.
+/// Figures of impacts.
 namespace routh::io {
-
-/// Throws InputError with the package to install when gnuplot is not there.
-void require_gnuplot();
 
 /// The impact process projected on contact velocities, as P1 Figs 9, 10, 11, 13, 14: intermediate
 /// velocities light, outcomes dark, simultaneous and sequential paths in colour, and the mechanism

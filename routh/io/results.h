@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +9,11 @@
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
+#include "routh/io/json.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh::io {
-
-using Json = nlohmann::ordered_json;
 
 /// A scenario at the instant of impact, ready for any law.
 struct ImpactCase {

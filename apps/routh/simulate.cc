@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "commands.h"
+#include "routh/io/document.h"
+#include "routh/io/files.h"
+#include "routh/io/gnuplot.h"
+#include "routh/io/motion.h"
+#include "routh/simulate/time_stepping.h"
+#include "terminal.h"
+
+namespace routh::app {
+namespace {
+
+struct SimulateArguments {
+  ScenarioArguments scenario;
+  std::string method;
+  double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
+  std::string jacobians = "default", law = "simultaneous", seed = "0";
+  bool no_detection = false, no_stabilise = false, project = false, raw = false;
+  std::string json, csv, plot, animate;
+};
+
+const std::vector<std::string> kMethods{"time-stepping"};
+
+std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
+  const std::string method = a.method.empty() ? scenario.simulation.method : a.method;
+  if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end()) {
+    const std::string close = io::nearest(method, kMethods);
+    throw io::InputError(fmt::format(
+        "--method {}: there is no such method; {}", method,
+        close.empty() ? "known are " + io::join(kMethods) : "did you mean '" + close + "'?"));
+  }
+  return method;
+}
+
+State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
+  State start{0, scenario.q, scenario.v};
+  if (a.project) return project_joints(*scenario.mechanism, start);
+  const Terms& terms = scenario.terms;
+  if (terms.A.rows() == 0) return start;
+  const double open = terms.joint_gap.cwiseAbs().maxCoeff();
+  if (open > 1e-6) {
+    throw io::InputError(
+        fmt::format("{}: the joints are open by {:.3g} m at the start; close them or add --project",
+                    scenario.name, open));
+  }
+  const double rate = (terms.A * start.v).cwiseAbs().maxCoeff();
+  if (rate > 1e-9 * (1 + start.v.cwiseAbs().maxCoeff())) {
+    fmt::print(stderr,
+               "routh: warning: the velocity at the start violates the joints by {:.3g} m/s; "
+               "--project removes that part\n",
+               rate);
+  }
+  return start;
+}
+
+TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
+                                          const SimulateArguments& a) {
+  TimeSteppingOptions o;
+  o.h = a.step != 0 ? a.step : scenario.simulation.step;
+  o.alpha = a.alpha;
+  if (a.gamma >= 0) o.gamma = a.gamma;
+  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.every = a.every;
+  o.jacobians = a.jacobians == "start"      ? Jacobians::kStart
+                : a.jacobians == "midpoint" ? Jacobians::kMidpoint
+                                            : Jacobians::kDefault;
+  o.detection = !a.no_detection;
+  o.stabilise = !a.no_stabilise;
+  if (a.law != "simultaneous") o.law = impact_law(a.law, parse_count("--seed", a.seed));
+  return o;
+}
+
+io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) {
+  return {{"step", o.h},
+          {"alpha", o.alpha},
+          {"gamma", o.gamma.value_or(o.alpha)},
+          {"end", o.end},
+          {"every", o.every},
+          {"jacobians",
+           a.jacobians == "default" ? (o.alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
+          {"detection", o.detection},
+          {"stabilise", o.stabilise},
+          {"law", a.law}};
+}
+
+std::string describe(const io::Motion& motion) {
+  const Trajectory& t = motion.trajectory;
+  std::string text = fmt::format("{}\n{}: {} steps to {:.6g} s in {:.3g} s, {:.3g} us a step\n",
+                                 motion.scenario.title, motion.method, t.steps, t.final.time,
+                                 t.seconds, 1e6 * t.seconds / static_cast<double>(t.steps));
+  if (!t.events.empty()) text += "\n    time [s]  event     contacts\n";
+  constexpr std::size_t kShown = 16;
+  for (std::size_t k = 0; k < t.events.size() && k < kShown; ++k) {
+    const Event& e = t.events[k];
+    std::string names;
+    for (std::size_t i = 0; i < e.contacts.size() && i < 6; ++i)
+      names += (i ? ", " : "") + motion.scenario.terms.contacts[e.contacts[i]].name;
+    if (e.contacts.size() > 6) names += fmt::format(" and {} more", e.contacts.size() - 6);
+    if (e.outcomes > 1) names += fmt::format("   ({} outcomes, the first was taken)", e.outcomes);
+    text += fmt::format("    {:<9.6f} {:<9} {}\n", e.time, to_string(e.kind), names);
+  }
+  if (t.events.size() > kShown)
+    text += fmt::format("    .. {} more; --json has them all\n", t.events.size() - kShown);
+  const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
+  text += fmt::format("\n    at {:.6g} s   position      velocity\n", t.final.time);
+  for (std::size_t i = 0; i < names.size() && i < 12; ++i) {
+    text += fmt::format("    {:<14} {:>12.6g} {:>13.6g}\n", names[i], t.final.q[i] + 0.0,
+                        t.final.v[i] + 0.0);
+  }
+  if (names.size() > 12) text += fmt::format("    .. {} more coordinates\n", names.size() - 12);
+  text += fmt::format(
+      "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.1e} m, joints open by {:.1e} m\n"
+      "    {} complementarity problems, largest residual {:.1e}\n",
+      t.energy.front(), t.energy.back(), t.max_penetration, t.max_joint_error, t.lcps,
+      t.max_residual);
+  return text;
+}
+
+int run_simulate(const SimulateArguments& a) {
+  // everything that can be wrong is found before the work begins
+  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
+  if (!a.csv.empty()) io::check_writable(a.csv);
+  if (!a.animate.empty()) {
+    const std::string ending = std::filesystem::path(a.animate).extension().string();
+    if (ending != ".svg" && ending != ".gif")
+      throw io::InputError(
+          fmt::format("--animate {}: the name must end in .svg or .gif", a.animate));
+    io::check_writable(a.animate);
+  }
+  if (!a.plot.empty()) {
+    io::require_gnuplot();
+    io::check_writable_folder(a.plot);
+  }
+  const io::Scenario scenario = a.scenario.load();
+  if (!scenario.mechanism) {
+    throw io::InputError(fmt::format(
+        "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
+  }
+  const std::string method = method_of(scenario, a);
+  TimeSteppingOptions options = time_stepping_options(scenario, a);
+  const State start = start_of(scenario, a);
+  const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
+  options.progress = [&](double time) {
+    return shown(static_cast<std::uint64_t>(time / options.h));
+  };
+  const Trajectory trajectory = simulate(*scenario.mechanism, start, options);
+  clear_progress();
+
+  const io::Motion motion{scenario, method, options_json(options, a), trajectory};
+  const bool quiet = a.json == "-";
+  const std::string json = a.json.empty() ? "" : io::to_json(motion, a.raw).dump() + "\n";
+  fmt::print("{}", quiet ? json : describe(motion));
+  if (!quiet && !a.json.empty()) io::write_file(a.json, json);
+  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(motion));
+  if (!a.plot.empty()) {
+    const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-" + method;
+    const std::vector<std::string> written = io::draw(motion, name, a.plot);
+    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+  }
+  if (!a.animate.empty()) io::animate(motion, a.animate);
+  if (trajectory.status == SimulationStatus::kInaccurate) {
+    fmt::print(stderr,
+               "routh: warning: {} of {} complementarity problems were not solved to the tolerance "
+               "(largest residual {:.1e})\n",
+               trajectory.inaccurate, trajectory.lcps, trajectory.max_residual);
+  }
+  if (trajectory.status == SimulationStatus::kInterrupted)
+    fmt::print(stderr, "routh: stopped at {:.6g} s; what was written is marked incomplete\n",
+               trajectory.final.time);
+  return trajectory.status == SimulationStatus::kInterrupted ? kUnfinished : kDone;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int& code) {
+  auto a = std::make_shared<SimulateArguments>();
+  CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
+  a->scenario.add_to(*c);
+  c->add_option("--method", a->method,
+                "time-stepping: one complementarity problem a step, P3 (default: the scenario's)");
+  c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
+      ->check(positive("a number of seconds"));
+  c->add_option("--step", a->step, "time-stepping: step h [s] (default: the scenario's)")
+      ->check(positive("a number of seconds"));
+  c->add_option("--alpha", a->alpha,
+                "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra")
+      ->check(within(0, 1))
+      ->capture_default_str();
+  c->add_option("--gamma", a->gamma,
+                "time-stepping: weight of the new velocity in the position (default: alpha); "
+                "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
+      ->check(CLI::Range(0.0, 1.0));
+  c->add_option("--jacobians", a->jacobians,
+                "time-stepping: take constraint rows at the start or the midpoint of the step "
+                "(default: midpoint when alpha is 0.5)")
+      ->check(CLI::IsMember({"start", "midpoint"}));
+  c->add_flag("--no-detection", a->no_detection,
+              "time-stepping: do not look for the instants of collisions");
+  c->add_flag("--no-stabilise", a->no_stabilise, "time-stepping: let joints and contacts drift");
+  c->add_option("--law", a->law, "how impacts are resolved")
+      ->check(CLI::IsMember(impact_law_names()))
+      ->capture_default_str();
+  c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
+  c->add_flag("--project", a->project, "close the joints at the start");
+  c->add_option("--every", a->every,
+                "record at these intervals [s] (default: every step and impact)")
+      ->check(positive("a number of seconds"));
+  c->add_option("--json", a->json, "write the trajectory as JSON to a file, or - for the terminal");
+  c->add_flag("--raw", a->raw, "JSON: also the unweighted velocity v^h of P3 (4.11), as v_raw");
+  c->add_option("--csv", a->csv, "write one row per recorded state");
+  c->add_option("--plot", a->plot, "draw figures and an animation into this folder");
+  c->add_option("--animate", a->animate, "write an animation to this .svg or .gif file");
+  c->callback([a, &code] { code = run_simulate(*a); });
+}
+
+}  // namespace routh::app

@@ -1,0 +1,80 @@
+#include "routh/io/motion.h"
+
+#include <fmt/format.h>
+
+namespace routh::io {
+namespace {
+
+Json list(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
+Json lists(const std::vector<Eigen::VectorXd>& vs) {
+  Json j = Json::array();
+  for (const Eigen::VectorXd& v : vs) j.push_back(list(v));
+  return j;
+}
+
+}  // namespace
+
+Json to_json(const Motion& motion, bool raw) {
+  const Trajectory& t = motion.trajectory;
+  const std::vector<Contact>& contacts = motion.scenario.terms.contacts;
+  Json j;
+  j["scenario"] = motion.scenario.name;
+  j["method"] = motion.method;
+  j["parameters"] = Json::object();
+  for (const Parameter& p : motion.scenario.parameters) j["parameters"][p.name] = p.value;
+  j["options"] = motion.options;
+  j["status"] = to_string(t.status);
+  j["complete"] = t.status != SimulationStatus::kInterrupted;
+  j["coordinates"] = motion.scenario.mechanism->coordinates();
+  j["contacts"] = Json::array();
+  for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);
+  j["time"] = t.time;
+  j["q"] = lists(t.q);
+  j["v"] = lists(t.v);
+  if (raw) j["v_raw"] = lists(t.v_raw);
+  j["energy"] = t.energy;
+  j["events"] = Json::array();
+  for (const Event& e : t.events) {
+    Json names = Json::array();
+    for (const int i : e.contacts) names.push_back(contacts[i].name);
+    j["events"].push_back({{"time", e.time},
+                           {"kind", to_string(e.kind)},
+                           {"contacts", names},
+                           {"v_minus", list(e.v_minus)},
+                           {"v_plus", list(e.v_plus)},
+                           {"impulse", list(e.impulse)},
+                           {"outcomes", e.outcomes}});
+  }
+  j["final"] = {{"time", t.final.time}, {"q", list(t.final.q)}, {"v", list(t.final.v)}};
+  j["summary"] = {
+      {"steps", t.steps},
+      {"lcps", t.lcps},
+      {"events", t.events.size()},
+      {"inaccurate", t.inaccurate},
+      {"max_residual", t.max_residual},
+      {"max_penetration", t.max_penetration},
+      {"max_joint_error", t.max_joint_error},
+      {"energy_start", t.energy.front()},
+      {"energy_end", t.energy.back()},
+      {"seconds", t.seconds},
+      {"steps_per_second", t.seconds > 0 ? static_cast<double>(t.steps) / t.seconds : 0}};
+  return j;
+}
+
+std::string to_csv(const Motion& motion) {
+  const Trajectory& t = motion.trajectory;
+  const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
+  std::string text = "time";
+  for (const std::string& name : names) text += "," + name;
+  for (const std::string& name : names) text += ",d/dt " + name;
+  text += ",energy\n";
+  for (std::size_t k = 0; k < t.time.size(); ++k) {
+    text += fmt::format("{}", t.time[k]);
+    for (const double x : t.q[k]) text += fmt::format(",{}", x);
+    for (const double x : t.v[k]) text += fmt::format(",{}", x);
+    text += fmt::format(",{}\n", t.energy[k]);
+  }
+  return text;
+}
+
+}  // namespace routh::io

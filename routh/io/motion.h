@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "routh/io/json.h"
+#include "routh/io/scenario.h"
+#include "routh/simulate/trajectory.h"
+
+/// Simulations as JSON, CSV, figures and animations. docs/results-of-simulate in docs/simulate.md.
+namespace routh::io {
+
+/// A simulation and how it was made.
+struct Motion {
+  const Scenario& scenario;
+  std::string method;
+  Json options;
+  const Trajectory& trajectory;
+};
+
+/// The keys of `routh simulate --json`; `raw` adds v^h of P3 (4.11) as v_raw.
+Json to_json(const Motion& motion, bool raw = false);
+/// One row per recorded state: time, coordinates, velocities, energy.
+std::string to_csv(const Motion& motion);
+
+/// Positions, velocities with the events marked, and energy; for planar mechanisms also a strip of
+/// frames and an animation that browsers open. Writes files that begin with <folder>/<name> and
+/// returns their paths.
+std::vector<std::string> draw(const Motion& motion, const std::string& name,
+                              const std::string& folder);
+
+/// The moving mechanism as an animated .svg or .gif, chosen by the ending of the path. Throws
+/// InputError for other endings.
+void animate(const Motion& motion, const std::string& path);
+
+}  // namespace routh::io
