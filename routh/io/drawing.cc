@@ -30,10 +30,17 @@ std::vector<Polyline> outline(const Shape& shape) {
   return lines;
 }
 
+namespace {
+
+bool moves(const Body& body) { return body.joint != Joint::kFixed || body.parent != kWorld; }
+
+}  // namespace
+
 std::vector<Polyline> outlines(const PlanarMechanism& mechanism, const VectorXd& q) {
   std::vector<Polyline> lines;
   const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Zero(mechanism.nv()));
   for (std::size_t b = 0; b < frames.size(); ++b) {
+    if (!moves(mechanism.bodies()[b])) continue;
     for (const Shape& shape : mechanism.bodies()[b].shapes) {
       for (Polyline line : outline(shape)) {
         for (Vector2d& p : line) p = frames[b].place(p);
@@ -62,6 +69,18 @@ std::vector<Polyline> planes(const PlanarMechanism& mechanism, const Vector2d& l
     const Vector2d foot = edge->at + along * along.dot(0.5 * (low + high) - edge->at);
     lines.push_back({foot - reach * along, foot + reach * along});
   }
+  for (const Body& body : mechanism.bodies()) {
+    if (moves(body)) continue;
+    Frame frame;
+    frame.position = body.at;
+    frame.cosine = std::cos(body.angle), frame.sine = std::sin(body.angle);
+    for (const Shape& shape : body.shapes) {
+      for (Polyline line : outline(shape)) {
+        for (Vector2d& p : line) p = frame.place(p);
+        lines.push_back(std::move(line));
+      }
+    }
+  }
   return lines;
 }
 
@@ -69,7 +88,7 @@ void extent(const PlanarMechanism& mechanism, const VectorXd& q, Vector2d& low, 
   const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Zero(mechanism.nv()));
   for (std::size_t b = 0; b < frames.size(); ++b) {
     const Body& body = mechanism.bodies()[b];
-    if (body.joint == Joint::kFixed && body.parent == kWorld) continue;
+    if (!moves(body)) continue;
     for (const Shape& shape : body.shapes) {
       for (const Vector2d& v : shape.vertices) {
         const Vector2d p = frames[b].place(v);

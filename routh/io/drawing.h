@@ -13,7 +13,7 @@ using Polyline = std::vector<Eigen::Vector2d>;
 /// The shape in its body's frame: closed polygons, lines, discs with a spoke.
 std::vector<Polyline> outline(const Shape& shape);
 
-/// All bodies at q.
+/// All bodies that move, and the springs, at q.
 std::vector<Polyline> outlines(const PlanarMechanism& mechanism, const Eigen::VectorXd& q);
 
 /// The half-planes and other parts that never move, long enough for the given window.

@@ -91,7 +91,7 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
     if (e.kind != EventKind::kImpact && t.events.size() > 60) continue;
     if (impacts > 200) break;
     const char* style =
-        e.kind == EventKind::kImpact ? "lw 1 lc rgb '#b0b0b0'" : "lw 1 lc rgb '#c8c8c8' dt 3";
+        e.kind == EventKind::kImpact ? "lw 1 lc rgb '#b0b0b0'" : "lw 1 lc rgb '#a0a0a0' dt 3";
     text += fmt::format("set arrow {} from {:.8g}, graph 0 to {:.8g}, graph 1 nohead back {}\n",
                         arrow++, e.time, e.time, style);
   }
@@ -106,7 +106,8 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
                           kColours[k], which[k] < 0 ? "kinetic + potential" : names[which[k]]);
     }
     text +=
-        fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label, last ? "time [s]" : "", plot);
+        fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label,
+                        last ? "time [s]    (lines: impacts; dotted: lift-off, slip, stick)" : "", plot);
   };
   const auto positions = [&](int i) {
     Series series;
@@ -181,7 +182,7 @@ std::string strip_script(const Motion& motion, const std::string& terminal,
   const double panel = 1000.0 / columns;
   std::string text = fmt::format(
       "set terminal {} size 1000,{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set multiplot layout {},{} title '{}' font ',15'\nunset key\nunset tics\nset border 31 lc "
+      "set clip one\nset clip two\nset multiplot layout {},{} title '{}' font ',15'\nunset key\nunset tics\nset border 31 lc "
       "rgb '#dddddd'\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\nset tmargin 1.8\nset "
       "bmargin 0.3\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
       terminal, rows * (panel / aspect + 34) + 46, output, rows, columns, short_title(motion),
@@ -218,7 +219,7 @@ std::string animated_gif_script(const Motion& motion, const std::string& output)
   const Timing time = timing(t, 25, 400);
   std::string text = fmt::format(
       "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\nset output '{}'\n"
-      "unset key\nunset tics\nunset border\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\n"
+      "set clip one\nset clip two\nunset key\nunset tics\nunset border\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\n"
       "set tmargin 1.8\nset bmargin 0.3\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "$planes << EOD\n{}EOD\n",
       std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width, height,
@@ -268,9 +269,11 @@ std::string animated_svg(const Motion& motion) {
       width, height, width, height, short_title(motion), scale, -scale, -low.x(), -high.y(),
       2 / scale, path(planes(mechanism, low, high)));
   for (std::size_t b = 0; b < mechanism.bodies().size(); ++b) {
+    const Body& body = mechanism.bodies()[b];
+    if (body.joint == Joint::kFixed && body.parent == kWorld) continue;  // drawn with the planes
     std::vector<Polyline> lines;
     bool filled = false;
-    for (const Shape& shape : mechanism.bodies()[b].shapes) {
+    for (const Shape& shape : body.shapes) {
       for (Polyline& line : outline(shape)) lines.push_back(std::move(line));
       filled = filled || shape.vertices.size() > 2 || shape.radius > 0;
     }
