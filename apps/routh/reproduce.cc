@@ -1,3 +1,5 @@
+#include "reproduce.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,9 +65,12 @@ struct ReproduceArguments {
   int threads = 0;
 };
 
+std::vector<ReproduceItem> other_papers() { return p3_items(); }
+
 std::vector<std::string> all_items() {
   std::vector<std::string> items{"p1-table3", "p1-outcomes"};
   for (const PaperFigure& f : kFigures) items.emplace_back(f.item);
+  for (const ReproduceItem& item : other_papers()) items.push_back(item.name);
   return items;
 }
 
@@ -196,6 +201,9 @@ int run_reproduce(const ReproduceArguments& a) {
     if (item == "p1-outcomes") reproduce_outcomes(a);
     for (const PaperFigure& f : kFigures) {
       if (item == f.item) reproduce_figure(f, a);
+    }
+    for (const ReproduceItem& other : other_papers()) {
+      if (item == other.name) other.make(a.out);
     }
   }
   fmt::print("results are in {}\n", a.out);

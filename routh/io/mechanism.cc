@@ -82,6 +82,17 @@ struct Directory {
     return i;
   }
 
+  const Shape& named_shape(const Field& field, const std::string& owner,
+                           const std::string& name) const {
+    const int b = body(field, owner);
+    if (b == kWorld) field.fail("the world has planes only");
+    const std::vector<Shape>& shapes = mechanism.bodies()[b].shapes;
+    const auto found =
+        std::find_if(shapes.begin(), shapes.end(), [&](const Shape& s) { return s.name == name; });
+    if (found == shapes.end()) field.fail("body '" + owner + "' has no shape '" + name + "'");
+    return *found;
+  }
+
   /// A whole shape, when the field names one that has corners.
   const Shape* shape(const Field& field, int& owner) const {
     const std::vector<std::string> parts = split(field.text(), '.');
@@ -107,12 +118,7 @@ struct Directory {
                  "); features of bodies are named body.shape or body.shape.corner");
     }
     const int b = body(field, parts[0]);
-    if (b == kWorld) field.fail("the world has planes only");
-    const std::vector<Shape>& shapes = mechanism.bodies()[b].shapes;
-    const auto shape = std::find_if(shapes.begin(), shapes.end(),
-                                    [&](const Shape& s) { return s.name == parts[1]; });
-    if (shape == shapes.end())
-      field.fail("body '" + parts[0] + "' has no shape '" + parts[1] + "'");
+    const Shape* shape = &named_shape(field, parts[0], parts[1]);
     if (shape->vertices.size() == 1) return Round{b, shape->vertices[0], shape->radius};
     if (parts.size() == 2 && shape->vertices.size() > 2) return Polygon{b, shape->vertices};
     if (parts.size() != 3) field.fail("name a corner or an edge of '" + name + "'");
@@ -311,15 +317,21 @@ struct Reader {
     // a whole polygon stands for its corners, two of them for the corners of both
     int owner = kWorld, other_owner = kWorld;
     const Shape* shape = directory.shape(between[0], owner);
-    const auto second = directory.feature(between[1]);
+    auto second = directory.feature(between[1]);
     if (!shape) {
       const auto first = directory.feature(between[0]);
       if (!std::holds_alternative<Round>(first))
         between[0].fail("the first must be a corner, a point, a disc or a whole shape");
+      if (Polygon* polygon = std::get_if<Polygon>(&second)) {
+        const std::vector<std::string> parts = split(between[0].text(), '.');
+        if (parts.size() == 3)
+          polygon->other = directory.named_shape(between[0], parts[0], parts[1]).vertices;
+      }
       add(f, ContactPair{name, std::get<Round>(first), second, mu});
       return;
     }
-    const auto corners = [&](const Shape& s, int body, const auto& against, bool both) {
+    const auto corners = [&](const Shape& s, int body, auto against, bool both) {
+      if (Polygon* polygon = std::get_if<Polygon>(&against)) polygon->other = s.vertices;
       for (std::size_t k = 0; k < s.vertices.size(); ++k) {
         const std::string corner = s.vertices.size() == 4 ? kBoxCorners[k] : fmt::format("{}", k);
         const std::string whose =
@@ -330,7 +342,10 @@ struct Reader {
     };
     const Shape* other = directory.shape(between[1], other_owner);
     corners(*shape, owner, second, other != nullptr);
-    if (other) corners(*other, other_owner, Polygon{owner, shape->vertices}, true);
+    if (other) {
+      const std::variant<Edge, Round, Polygon> hull = Polygon{owner, shape->vertices};
+      corners(*other, other_owner, hull, true);
+    }
   }
 };
 

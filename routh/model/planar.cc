@@ -205,7 +205,8 @@ PlanarMechanism::Scratch& PlanarMechanism::scratch() {
   return s;
 }
 
-void PlanarMechanism::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms) const {
+void PlanarMechanism::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms,
+                               const std::vector<char>* wanted) const {
   if (q.size() != nq() || v.size() != nv()) {
     throw std::invalid_argument("q and v must have " + std::to_string(nv()) + " entries, not " +
                                 std::to_string(q.size()) + " and " + std::to_string(v.size()));
@@ -243,8 +244,9 @@ void PlanarMechanism::evaluate(double t, const VectorXd& q, const VectorXd& v, T
   add_user_forces(t, s, q, v, terms);
   fill_joints(s, q, terms);
   terms.contacts.resize(contacts_.size());
-  for (std::size_t i = 0; i < contacts_.size(); ++i)
-    fill_contact(s, contacts_[i], terms.contacts[i]);
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    if (!wanted || (*wanted)[i]) fill_contact(s, contacts_[i], terms.contacts[i]);
+  }
 }
 
 /// M = Σ m Jcᵀ Jc + I Jωᵀ Jω and forces = Σ m Jcᵀ (g - J̇c v). In the plane the angular velocity is
@@ -363,9 +365,8 @@ void PlanarMechanism::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint
   contact.resize(static_cast<Eigen::Index>(contacts_.size()));
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const ContactPair& pair = contacts_[i];
-    contact[i] = planar::touch(pair, s.frame(pair.first.body).place(pair.first.at),
-                               s.frame(planar::second_body(pair)))
-                     .phi;
+    contact[i] =
+        planar::touch(pair, s.frame(pair.first.body), s.frame(planar::second_body(pair))).phi;
   }
   const auto pins = static_cast<Eigen::Index>(pins_.size());
   joint.resize(2 * pins + static_cast<Eigen::Index>(locks_.size()));
@@ -400,7 +401,7 @@ void PlanarMechanism::fill_contact(Scratch& s, const ContactPair& pair, Contact&
   const int body_a = pair.first.body, body_b = planar::second_body(pair);
   const Frame &a = s.frame(body_a), &b = s.frame(body_b);
   const Point c = planar::point(a, pair.first.at);
-  const planar::Touch touch = planar::touch(pair, c.x, b);
+  const planar::Touch touch = planar::touch(pair, a, b);
   const Vector2d n = touch.normal, t = -turned(n);
 
   // the material points that meet

@@ -114,6 +114,9 @@ struct Edge {
 struct Polygon {
   int body = kWorld;
   std::vector<Eigen::Vector2d> vertices = {};  ///< counter-clockwise
+  /// The polygon in the first body's frame whose corner is in contact, if it is one: the edge that
+  /// separates the two polygons best decides for all their corners, also where corners meet.
+  std::vector<Eigen::Vector2d> other = {};
 };
 
 struct ContactPair {
@@ -155,8 +158,8 @@ class PlanarMechanism : public System {
 
   int nq() const override { return nv(); }
   int nv() const override { return static_cast<int>(coordinates_.size()); }
-  void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                Terms& terms) const override;
+  void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
+                const std::vector<char>* wanted = nullptr) const override;
   void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
             Eigen::VectorXd& joint) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;

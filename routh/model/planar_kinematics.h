@@ -35,7 +35,7 @@ struct Motion {
   }
 };
 
-/// Where a contact is: from a disc or point with its centre given.
+/// Where a contact is.
 struct Touch {
   double phi = 0;
   Eigen::Vector2d normal = Eigen::Vector2d::UnitY();
@@ -44,7 +44,7 @@ struct Touch {
   /// on a straight edge, whose normal turns with its body.
   std::optional<Eigen::Vector2d> around = {};
 };
-Touch touch(const ContactPair& pair, const Eigen::Vector2d& centre, const Frame& second);
+Touch touch(const ContactPair& pair, const Frame& first, const Frame& second);
 
 inline int second_body(const ContactPair& pair) {
   return std::visit([](const auto& feature) { return feature.body; }, pair.second);

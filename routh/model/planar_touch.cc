@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "routh/model/planar_kinematics.h"
@@ -6,6 +7,9 @@ namespace routh::planar {
 namespace {
 
 using Eigen::Vector2d;
+
+/// Nearer than this to a corner its direction is rounding: the edge decides [m].
+constexpr double kCorner = 1e-6;
 
 Touch touch_around(const Vector2d& centre, double radius, const Vector2d& point,
                    double point_radius) {
@@ -21,7 +25,8 @@ Touch touch_face(const Vector2d& centre, double radius, const Vector2d& on_line,
 }
 
 struct ToSecond {
-  const Vector2d& centre;
+  const Frame& first;
+  Vector2d centre;
   double radius;
   const Frame& frame;
 
@@ -34,9 +39,11 @@ struct ToSecond {
     // beyond the ends of an edge its corners are nearest
     if (edge.length > 0) {
       const double along = turned(normal).dot(centre - start);
-      if (along < 0) return touch_around(centre, radius, start, 0);
-      if (along > edge.length)
-        return touch_around(centre, radius, start + edge.length * turned(normal), 0);
+      const Vector2d end = start + edge.length * turned(normal);
+      if (along < 0 && (centre - start).norm() > kCorner)
+        return touch_around(centre, radius, start, 0);
+      if (along > edge.length && (centre - end).norm() > kCorner)
+        return touch_around(centre, radius, end, 0);
     }
     return touch_face(centre, radius, start, normal);
   }
@@ -44,33 +51,57 @@ struct ToSecond {
   Touch operator()(const Polygon& polygon) const {
     // inside: the edge that is left soonest; outside: the edge or the corner that is nearest
     const std::size_t n = polygon.vertices.size();
-    const Vector2d d = centre - frame.position;
-    const Vector2d x(frame.cosine * d.x() + frame.sine * d.y(),
-                     -frame.sine * d.x() + frame.cosine * d.y());
+    const Vector2d x = local(centre);
     double deepest = -std::numeric_limits<double>::infinity(), nearest = -deepest;
     std::size_t face = 0, corner = 0;
     bool beside = false;  // an outside point above an edge
-    for (std::size_t i = 0; i < n && !beside; ++i) {
+    for (std::size_t i = 0; i < n; ++i) {
       const Vector2d &from = polygon.vertices[i], along = polygon.vertices[(i + 1) % n] - from;
-      const double length = along.norm();
-      const Vector2d normal = Vector2d(along.y(), -along.x()) / length;
-      const double height = normal.dot(x - from), place = along.dot(x - from) / length;
-      beside = height > 0 && place >= 0 && place <= length;
-      if (beside || height > deepest) deepest = height, face = i;
-      if ((x - from).norm() < nearest) nearest = (x - from).norm(), corner = i;
+      const Vector2d normal = Vector2d(along.y(), -along.x()).normalized();
+      const double height = normal.dot(x - from), place = along.dot(x - from);
+      const bool above = height > 0 && place >= 0 && place <= along.squaredNorm();
+      if (above || (!beside && height > deepest)) deepest = height, face = i;
+      beside = beside || above;
+      const double distance = (x - from).squaredNorm();
+      if (distance < nearest) nearest = distance, corner = i;
     }
-    if (deepest > 0 && !beside)
+    if (deepest <= kCorner && !polygon.other.empty()) {
+      face = separating_face(polygon);
+    } else if (deepest > 0 && !beside && nearest > kCorner * kCorner) {
       return touch_around(centre, radius, frame.place(polygon.vertices[corner]), 0);
+    }
     const Vector2d &from = polygon.vertices[face], along = polygon.vertices[(face + 1) % n] - from;
     return touch_face(centre, radius, frame.place(from),
                       frame.turn(Vector2d(along.y(), -along.x())).normalized());
+  }
+
+  /// The edge above which the other polygon's lowest corner is highest.
+  std::size_t separating_face(const Polygon& polygon) const {
+    const std::size_t n = polygon.vertices.size();
+    double best = -std::numeric_limits<double>::infinity();
+    std::size_t face = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vector2d &from = polygon.vertices[i], along = polygon.vertices[(i + 1) % n] - from;
+      const Vector2d normal = Vector2d(along.y(), -along.x()).normalized();
+      double lowest = std::numeric_limits<double>::infinity();
+      for (const Vector2d& corner : polygon.other)
+        lowest = std::min(lowest, normal.dot(local(first.place(corner)) - from));
+      if (lowest > best) best = lowest, face = i;
+    }
+    return face;
+  }
+
+  Vector2d local(const Vector2d& world) const {
+    const Vector2d d = world - frame.position;
+    return {frame.cosine * d.x() + frame.sine * d.y(), -frame.sine * d.x() + frame.cosine * d.y()};
   }
 };
 
 }  // namespace
 
-Touch touch(const ContactPair& pair, const Vector2d& centre, const Frame& second) {
-  return std::visit(ToSecond{centre, pair.first.radius, second}, pair.second);
+Touch touch(const ContactPair& pair, const Frame& first, const Frame& second) {
+  return std::visit(ToSecond{first, first.place(pair.first.at), pair.first.radius, second},
+                    pair.second);
 }
 
 }  // namespace routh::planar

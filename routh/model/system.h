@@ -38,10 +38,11 @@ class System {
   virtual int nq() const = 0;
   virtual int nv() const = 0;
 
-  /// Fills all of `terms` at time t, reusing its memory: integrators call it in every step. Throws
-  /// std::invalid_argument when q or v has the wrong size.
-  virtual void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                        Terms& terms) const = 0;
+  /// Fills `terms` at time t, reusing its memory: integrators call it in every step. Contacts whose
+  /// entry in `wanted` is zero may be left as they are. Throws std::invalid_argument when q or v
+  /// has the wrong size.
+  virtual void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
+                        const std::vector<char>* wanted = nullptr) const = 0;
   Terms terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t = 0) const {
     Terms filled;
     evaluate(t, q, v, filled);

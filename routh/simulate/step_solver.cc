@@ -48,7 +48,8 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
       decomposed_[g].compute(block);
       inverse_[g] = decomposed_[g].inverse();
     }
-    if (inverse_[g].allFinite() && inverse_[g].cwiseAbs().maxCoeff() * inertia.norm() < 1e15)
+    if (inverse_[g].allFinite() &&
+        inverse_[g].cwiseAbs().maxCoeff() * block.cwiseAbs().maxCoeff() < 1e15)
       continue;
     Eigen::Index worst = 0;
     block.diagonal().cwiseAbs().minCoeff(&worst);
@@ -334,7 +335,7 @@ void StepSolver::sweep(int sweeps) {
 }
 
 /// Lemke's algorithm on the contacts alone, the bilateral rows eliminated.
-bool StepSolver::lemke_search() {
+void StepSolver::lemke_search() {
   const int n = static_cast<int>(rows_.size()), m = contacts();
   MatrixXd full(n, n);
   for (int r = 0; r < n; ++r) {
@@ -384,7 +385,6 @@ bool StepSolver::lemke_search() {
                    : xt > 0 ? StepMode::kSlideNegative
                             : StepMode::kSlidePositive;
   }
-  return found.status == lcp::Status::kSolved;
 }
 
 /// The natural map of the law: the largest amount by which an impulse differs from its projection,
@@ -422,27 +422,35 @@ bool StepSolver::solve(double tolerance) {
 
   active_set(kMostSystems);
   measure();
-  for (const int sweeps : {30, 300}) {
-    if (residual_ <= tolerance) return true;
-    sweep(sweeps);
-    active_set(kMostSystems);
+  if (residual_ <= tolerance) return true;
+
+  // other ways, and the best impulses that any of them found
+  best_ = x_;
+  double least = residual_;
+  const auto keep_better = [&] {
     measure();
+    if (residual_ < least) least = residual_, best_ = x_;
+    return least <= tolerance;
+  };
+  for (const int sweeps : {30, 300}) {
+    sweep(sweeps);
+    if (keep_better()) return factor_modes(), true;
+    active_set(kMostSystems);
+    if (keep_better()) return true;
   }
-  if (residual_ > tolerance && contacts() <= kMostForLemke) {
-    const std::vector<double> best = x_;
-    const double best_residual = residual_;
+  if (contacts() <= kMostForLemke) {
     lemke_search();
     factored_ = false;
-    measure();
-    if (residual_ > best_residual) {
-      x_ = best;
-      apply_rows();
-      measure();
-    } else {
+    if (keep_better()) {
       factor_modes();
+      return true;
     }
   }
-  return residual_ <= tolerance;
+  x_ = best_;
+  apply_rows();
+  measure();
+  factored_ = false;
+  return false;
 }
 
 bool StepSolver::correction(const VectorXd& joint, const std::vector<double>& contact,

@@ -89,7 +89,7 @@ class StepSolver {
   bool active_set(int most);
   int correct_modes(bool all);
   void sweep(int sweeps);
-  bool lemke_search();
+  void lemke_search();
   void measure();
   void apply_rows();
   int size_of(int group) const { return starts_[group + 1] - starts_[group]; }
@@ -104,7 +104,7 @@ class StepSolver {
   int bilateral_ = 0;
   std::vector<StepContact> contacts_;
   std::vector<double> J_, Y_;
-  std::vector<double> c_, c_plus_, x_;
+  std::vector<double> c_, c_plus_, x_, best_;
   double scale_ = 0, residual_ = 0;
   int systems_ = 0;
 

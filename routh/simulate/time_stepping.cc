@@ -82,7 +82,7 @@ struct TimeStepper::Stepper {
   Terms terms;
   StepSolver solver;
   std::vector<int> in_solver;  // contact of each contact of the solver
-  MatrixXd inertia;
+  MatrixXd inertia;            // M̃
   VectorXd push, dv, v_alpha, q_new, v_new, phi_new, joint_new, motion;
   std::vector<double> gap;
 
@@ -134,21 +134,22 @@ struct TimeStepper::Stepper {
   void attempt(double dt) {
     const double ahead = midpoint ? 0.5 : 0;
     q_new = s.q + ahead * dt * s.v;
-    system.evaluate(s.time + alpha * dt, q_new, s.v, terms);
+    system.evaluate(s.time + alpha * dt, q_new, s.v, terms, &active);
     if (!terms.forces.allFinite()) {
       throw std::invalid_argument(
           "the forces are not finite at t = " + std::to_string(s.time + alpha * dt) + " s");
     }
 
     // without impulses: the weighted velocity v^α = v + α M̃⁻¹ k̃
-    inertia = terms.M;
     push = dt * terms.forces;
+    const bool constant = terms.Kv.size() == 0 && terms.Kq.size() == 0;
+    if (!constant) inertia = terms.M;
     if (terms.Kv.size() > 0) inertia -= alpha * dt * terms.Kv;
     if (terms.Kq.size() > 0) {
       inertia -= alpha * gamma * dt * dt * terms.Kq;
       if (alpha != ahead) push.noalias() += (alpha - ahead) * dt * dt * (terms.Kq * s.v);
     }
-    solver.set_inertia(inertia);
+    solver.set_inertia(constant ? terms.M : inertia);
     solver.apply_inverse(push, dv);
     v_alpha = s.v + alpha * dv;
 
@@ -235,7 +236,7 @@ struct TimeStepper::Stepper {
 
   /// All active contacts at once, at the current state.
   void impact() {
-    system.evaluate(s.time, s.q, s.v, terms);
+    system.evaluate(s.time, s.q, s.v, terms, &active);
     Event event{.time = s.time, .v_minus = s.v};
     for (std::size_t i = 0; i < active.size(); ++i) {
       if (active[i]) event.contacts.push_back(static_cast<int>(i));
@@ -385,7 +386,10 @@ struct TimeStepper::Stepper {
       if (worst <= kClosed) break;
       joint_new = -joint_new;
       if (!moved) potential = system.potential_energy(q_new);
-      if (!solver.correction(joint_new, gap, motion)) break;
+      // a motion far larger than the gaps comes from rows that contradict each other
+      if (!solver.correction(joint_new, gap, motion) ||
+          motion.lpNorm<Eigen::Infinity>() > 100 * worst)
+        break;
       moved = true;
       q_new += motion;
       system.gaps(q_new, phi_new, joint_new);

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/math/tools/toms748_solve.hpp>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "routh/io/scenario.h"
 #include "routh/model/planar.h"
+#include "routh/simulate/stick_slip.h"
 
 namespace routh {
 namespace {
@@ -33,64 +34,40 @@ double slope(const std::vector<double>& h, const std::vector<double>& error) {
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-/// P3 Example 9.2 exactly: m x'' = a cos t - F sign(x') while sliding, F = mu m g; it sticks when
-/// x' returns to zero and starts again when |a cos t| exceeds F.
-double stick_slip_position(double end, double mass, double mu, double a, double x0, double g) {
-  const double F = mu * mass * g;
-  double t = 0, x = x0;
-  while (t < end) {
-    // sticking until the push overcomes friction
-    if (std::abs(a * std::cos(t)) <= F) {
-      const double angle = std::acos(F / a), pi = std::numbers::pi;
-      double next = std::ceil(t / pi) * pi - angle;  // |cos| grows through F/a there
-      if (next <= t) next += pi;
-      t = next;
-      if (t >= end) return x;
+TEST(ExactStickSlip, SolvesItsEquationAndHoldsWhereItMay) {
+  const ExactStickSlip::Parameters p;
+  const ExactStickSlip exact(p, 10);
+  const double held = p.friction * p.mass * p.gravity, d = 1e-4;
+  ASSERT_GE(exact.switches().size(), 8u);
+  for (double t = 0.013; t < 9.9; t += 0.0371) {
+    const double v = exact.velocity(t);
+    EXPECT_NEAR((exact.position(t + d) - exact.position(t - d)) / (2 * d), v, 1e-3);
+    const auto next = std::upper_bound(exact.switches().begin(), exact.switches().end(), t);
+    if (next == exact.switches().end() || *next - t < 2 * d || t - *(next - 1) < 2 * d) continue;
+    const double push = p.amplitude * std::cos(t);
+    if (v == 0) {
+      EXPECT_LE(std::abs(push), held + 1e-12);
+    } else {
+      const double acceleration = (exact.velocity(t + d) - exact.velocity(t - d)) / (2 * d);
+      EXPECT_NEAR(p.mass * acceleration, push - std::copysign(held, v), 1e-6);
     }
-    const double sign = std::cos(t + 1e-9) > 0 ? 1 : -1;
-    const double start = t;
-    const auto velocity = [&](double s) {
-      return (a * (std::sin(s) - std::sin(start)) - sign * F * (s - start)) / mass;
-    };
-    const auto position = [&](double s) {
-      return x + (-a * (std::cos(s) - std::cos(start)) - a * std::sin(start) * (s - start) -
-                  sign * F * (s - start) * (s - start) / 2) /
-                     mass;
-    };
-    // the first return of the velocity to zero
-    double low = start + 1e-4, high = low;
-    while (sign * velocity(high) > 0) high += 1e-3;
-    std::uintmax_t iterations = 200;
-    const double stop =
-        high > low ? boost::math::tools::toms748_solve(
-                         velocity, low, high, boost::math::tools::eps_tolerance<double>(52),
-                         iterations)
-                         .second
-                   : low;
-    if (stop >= end) return position(end);
-    x = position(stop);
-    t = stop;
   }
-  return x;
 }
 
 TEST(TimeStepping, StickSlipConvergesWithOrderTwoAtOneHalfAndOneAtOne) {
-  const double exact = stick_slip_position(10, 1, 0.8, 8, 3, 9.81);
+  const ExactStickSlip exact({}, 10);
   for (const auto& [alpha, order] : {std::pair{0.5, 2.0}, {1.0, 1.0}}) {
     std::vector<double> steps, errors;
     for (const double h : {0.02, 0.01, 0.005, 0.0025, 0.00125}) {
       const Trajectory t = run("stick-slip", {.h = h, .alpha = alpha, .end = 10});
+      double worst = 0;  // over the whole motion, not only at its end
+      for (std::size_t k = 0; k < t.time.size(); ++k)
+        worst = std::max(worst, std::abs(t.q[k][0] - exact.position(t.time[k])));
       steps.push_back(h);
-      // over the whole motion, not only at its end
-      double worst = 0;
-      for (std::size_t k = 0; k < t.time.size(); k += 16) {
-        worst = std::max(worst, std::abs(t.q[k][0] - stick_slip_position(std::max(1e-3, t.time[k]), 1,
-                                                                         0.8, 8, 3, 9.81)));
-      }
-      errors.push_back(std::max(worst, std::abs(t.final.q[0] - exact)));
+      errors.push_back(worst);
     }
-    EXPECT_NEAR(slope(steps, errors), order, 0.25) << "alpha " << alpha << " error "
-                                                   << errors.front() << " to " << errors.back();
+    EXPECT_NEAR(slope(steps, errors), order, 0.2)
+        << "alpha " << alpha << " error " << errors.front() << " to " << errors.back();
   }
 }
 
@@ -138,12 +115,10 @@ PlanarMechanism minimal_double_pendulum(double wall) {
 using Tips = std::vector<Vector2d>;
 Tips maximal_tips(double h, Jacobians jacobians, bool stabilise) {
   Tips tips;
-  for (const VectorXd& q : run("double-pendulum-wall", {.h = h,
-                                                        .end = 1.4,
-                                                        .every = 0.02,
-                                                        .jacobians = jacobians,
-                                                        .stabilise = stabilise})
-                               .q)
+  for (const VectorXd& q :
+       run("double-pendulum-wall",
+           {.h = h, .end = 1.4, .every = 0.02, .jacobians = jacobians, .stabilise = stabilise})
+           .q)
     tips.emplace_back(q[3] + 0.5 * std::sin(q[5]), q[4] - 0.5 * std::cos(q[5]));
   return tips;
 }
@@ -218,8 +193,7 @@ TEST(TimeStepping, WithoutDetectionTheTrapezoidalRuleBounces) {
     if (t.time[k] > 0.46) rebound = std::max(rebound, t.q[k][1]);
   }
   EXPECT_GT(rebound, 0.2);
-  const Trajectory one =
-      run("point-drop", {.h = 1e-3, .alpha = 1, .end = 0.8, .detection = false});
+  const Trajectory one = run("point-drop", {.h = 1e-3, .alpha = 1, .end = 0.8, .detection = false});
   EXPECT_NEAR(one.final.q[1], 0, 1e-9);
 }
 
@@ -257,8 +231,8 @@ TEST(TimeStepping, EnergyNeverGrowsWithoutInput) {
   for (const char* name : {"point-drop", "tilted-box", "double-pendulum-wall", "sliding-ladder"}) {
     for (const double alpha : {0.5, 0.75, 1.0}) {
       for (const bool stabilise : {false, true}) {
-        const Trajectory t = run(
-            name, {.h = 2e-3, .alpha = alpha, .end = 1.2, .stabilise = stabilise});
+        const Trajectory t =
+            run(name, {.h = 2e-3, .alpha = alpha, .end = 1.2, .stabilise = stabilise});
         const double size = std::abs(t.energy.front()) + 1;
         for (std::size_t k = 1; k < t.energy.size(); ++k) {
           EXPECT_LE(t.energy[k], t.energy[k - 1] + 1e-13 * size)
@@ -294,8 +268,7 @@ TEST(TimeStepping, StiffSpringsStayBounded) {
 TEST(TimeStepping, LongRunsKeepJointsAndContactsClosed) {
   const io::Scenario s = io::load_scenario("double-pendulum-wall", {{"wall", 10}});
   VectorXd v = VectorXd::Zero(6);
-  const Trajectory free =
-      simulate(*s.mechanism, {0, s.q, v}, {.h = 2e-3, .end = 60, .every = 1});
+  const Trajectory free = simulate(*s.mechanism, {0, s.q, v}, {.h = 2e-3, .end = 60, .every = 1});
   EXPECT_LT(free.max_joint_error, 1e-9);
   EXPECT_NEAR(free.energy.back(), free.energy.front(), 1e-6);
   const Trajectory stack = run("box-stack", {.h = 1e-3, .end = 5, .every = 1}, {{"n", 6}});
@@ -336,8 +309,7 @@ TEST(TimeStepping, UserForcesAreSecondOrderWithoutJacobians) {
               }});
   std::vector<double> steps, errors;
   for (const double h : {0.02, 0.01, 0.005}) {
-    const Trajectory t =
-        simulate(p, {0, VectorXd::Ones(1), VectorXd::Zero(1)}, {.h = h, .end = 3});
+    const Trajectory t = simulate(p, {0, VectorXd::Ones(1), VectorXd::Zero(1)}, {.h = h, .end = 3});
     steps.push_back(h);
     errors.push_back(std::abs(t.final.q[0] - std::cos(3.0)));
   }
@@ -352,8 +324,8 @@ TEST(TimeStepping, RecordsOnlyWhatIsAskedFor) {
 }
 
 TEST(TimeStepping, StopsWhenTheCallerSaysSo) {
-  const Trajectory t = run(
-      "point-drop", {.h = 1e-3, .end = 1, .progress = [](double time) { return time < 0.2; }});
+  const Trajectory t =
+      run("point-drop", {.h = 1e-3, .end = 1, .progress = [](double time) { return time < 0.2; }});
   EXPECT_EQ(t.status, SimulationStatus::kInterrupted);
   EXPECT_NEAR(t.final.time, 0.2, 2e-3);
 }

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace routh::app {
+
+/// Something of a paper: prints it beside the printed numbers and writes files into the folder.
+struct ReproduceItem {
+  std::string name;
+  std::function<void(const std::string& folder)> make;
+};
+
+std::vector<ReproduceItem> p3_items();
+
+}  // namespace routh::app
