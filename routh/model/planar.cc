@@ -300,8 +300,11 @@ void PlanarMechanism::add_springs(Scratch& s, const VectorXd& q, const VectorXd&
       add_row(s, spring.body, a.x, direction, 1, s.row);
       add_row(s, spring.other, b.x, direction, -1, s.row);
       terms.forces -= force * s.row.transpose();
-      terms.Kq.noalias() -= std::max(0.0, k) * s.row.transpose() * s.row;
-      terms.Kv.noalias() -= damping * s.row.transpose() * s.row;
+      for (int i = 0; i < nv(); ++i) {
+        if (s.row[i] == 0) continue;
+        terms.Kq.row(i) -= std::max(0.0, k) * s.row[i] * s.row;
+        terms.Kv.row(i) -= damping * s.row[i] * s.row;
+      }
     };
     if (spring.length == 0) {
       for (const Vector2d& e : {u, turned(u)}) {

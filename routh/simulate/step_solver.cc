@@ -46,7 +46,10 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
       inverse_[g](0, 0) = 1 / block(0, 0);
     } else {
       decomposed_[g].compute(block);
-      inverse_[g] = decomposed_[g].inverse();
+      const auto& lu = decomposed_[g];
+      inverse_[g] = lu.permutationP();
+      lu.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(inverse_[g]);
+      lu.matrixLU().triangularView<Eigen::Upper>().solveInPlace(inverse_[g]);
     }
     if (inverse_[g].allFinite() &&
         inverse_[g].cwiseAbs().maxCoeff() * block.cwiseAbs().maxCoeff() < 1e15)

@@ -458,14 +458,14 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
   for (long step = 1; options.end - stepper.s.time > 1e-9 * h; ++step) {
     const double grid = start.time + static_cast<double>(step) * h;
     stepper.advance(options.end - grid < 1e-6 * h ? options.end : grid);
-    if (options.every > 0 && stepper.s.time < next_record - 1e-6 * h &&
-        options.end - stepper.s.time > 1e-9 * h)
-      continue;
-    record();
+    const bool last = options.end - stepper.s.time <= 1e-9 * h;
+    const bool due = options.every == 0 || stepper.s.time >= next_record - 1e-6 * h || last;
+    if (due) record();
     while (options.every > 0 && next_record <= stepper.s.time + 1e-6 * h)
       next_record += options.every;
-    if (options.progress && !options.progress(stepper.s.time)) {
+    if (options.progress && (due || step % 256 == 0) && !options.progress(stepper.s.time)) {
       status = SimulationStatus::kInterrupted;
+      if (!due) record();
       break;
     }
   }

@@ -48,7 +48,7 @@ struct TimeSteppingOptions {
   int impacts_per_step = 20;  ///< then the rest of the step joins what is about to touch
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]
   double tolerance = 1e-9;    ///< residual of a step's problem, relative
-  /// Called after every recorded state with the time reached; false stops the simulation.
+  /// Called now and then with the time reached; false stops the simulation.
   std::function<bool(double time)> progress = {};
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -198,6 +199,87 @@ TEST_F(App, ReproduceWritesTheTableBesideThePrintedNumbers) {
   EXPECT_EQ(r.code, 0) << r.out;
   const std::string table = routh::io::read_file(folder_ + "/results/p1-table3.md");
   EXPECT_NE(table.find("| Rocking Block | 256 | 2.67 |"), std::string::npos) << table;
+}
+
+TEST_F(App, SimulateWritesTheWholeTrajectory) {
+  const nlohmann::json j = json_of("simulate tilted-box --step 1e-3 --end 0.3 --raw");
+  EXPECT_EQ(j["method"], "time-stepping");
+  EXPECT_EQ(j["time"].size(), j["q"].size());
+  EXPECT_EQ(j["time"].size(), j["v"].size());
+  EXPECT_EQ(j["time"].size(), j["v_raw"].size());
+  EXPECT_EQ(j["time"].size(), j["energy"].size());
+  EXPECT_EQ(j["coordinates"][2], "box.angle");
+  ASSERT_EQ(j["events"].size(), 2u);
+  EXPECT_EQ(j["events"][0]["kind"], "impact");
+  EXPECT_EQ(j["events"][0]["contacts"][0], "left");
+  EXPECT_EQ(j["events"][1]["impulse"].size(), 4u);
+  for (const char* key :
+       {"steps", "lcps", "events", "max_residual", "max_penetration", "max_joint_error",
+        "energy_start", "energy_end", "seconds", "steps_per_second"})
+    EXPECT_TRUE(j["summary"].contains(key)) << key;
+  EXPECT_EQ(j["summary"]["steps"], 300);
+  EXPECT_TRUE(j["complete"]);
+}
+
+TEST_F(App, SimulateWritesCsvAtIntervals) {
+  const std::string csv = folder_ + "/out.csv";
+  ASSERT_EQ(run("simulate point-drop --end 0.5 --every 0.1 --csv " + csv).code, 0);
+  const std::string text = routh::io::read_file(csv);
+  EXPECT_EQ(text.rfind("time,point.x,point.y,point.angle,d/dt point.x", 0), 0u) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
+}
+
+TEST_F(App, SimulateDrawsFiguresAndAnimations) {
+  ASSERT_EQ(run("simulate double-pendulum-wall --step 0.01 --plot " + folder_ + " --animate " +
+                folder_ + "/swing.gif")
+                .code,
+            0);
+  const std::string base = folder_ + "/double-pendulum-wall-time-stepping";
+  for (const std::string& path : {base + ".png", base + ".svg", base + "-strip.png",
+                                  base + "-animation.svg", folder_ + "/swing.gif"})
+    EXPECT_GT(fs::file_size(path), 1000u) << path;
+  EXPECT_NE(routh::io::read_file(base + "-animation.svg").find("animateTransform"),
+            std::string::npos);
+}
+
+TEST_F(App, SimulateRefusesBadInput) {
+  for (const char* bad : {"stick-slip --step 0", "stick-slip --step -1", "stick-slip --alpha 0",
+                          "stick-slip --alpha 1.1", "stick-slip --method magic",
+                          "stick-slip --end -1", "no-such-thing", "point-drop --set height=-1",
+                          "stick-slip --law magic", "stick-slip --animate x.mp4"}) {
+    const Result r = run(std::string("simulate ") + bad);
+    EXPECT_EQ(r.code, 2) << bad;
+    EXPECT_FALSE(r.out.empty()) << bad;
+  }
+  // open joints: by how much, and how to close them
+  const std::string file = folder_ + "/open.yaml";
+  routh::io::write_file(file,
+                        "mechanism:\n  bodies: [{name: a, mass: 1, inertia: 1, q: [0.25, 0, 0]}]\n"
+                        "  pins: [{body: a, at: [0, 0]}]\n");
+  const Result open = run("simulate " + file);
+  EXPECT_EQ(open.code, 2);
+  EXPECT_NE(open.out.find("open by 0.25 m"), std::string::npos) << open.out;
+  EXPECT_EQ(run("simulate " + file + " --project --end 0.1").code, 0);
+  // a force that is not a number names itself and the time
+  routh::io::write_file(file,
+                        "mechanism:\n  bodies: [{name: a, mass: 1, inertia: 1}]\n"
+                        "  forces: [{name: wind, coordinate: a.x, force: sqrt(0.5 - t)}]\n");
+  const Result wind = run("simulate " + file);
+  EXPECT_EQ(wind.code, 2);
+  EXPECT_NE(wind.out.find("'wind' is not a finite number at t = 0.5"), std::string::npos)
+      << wind.out;
+}
+
+TEST_F(App, AnInterruptedSimulationLeavesAMarkedFile) {
+  const std::string file = folder_ + "/out.json";
+  const std::string command = "timeout --signal=INT 1 " + std::string(ROUTH_PROGRAM) +
+                              " simulate stick-slip --step 1e-6 --end 1000 --every 1 --json " +
+                              file + " > /dev/null 2>&1";
+  (void)std::system(command.c_str());
+  const nlohmann::json j = nlohmann::json::parse(routh::io::read_file(file));
+  EXPECT_FALSE(j["complete"]);
+  EXPECT_EQ(j["status"], "interrupted");
+  EXPECT_LT(j["final"]["time"], 1000);
 }
 
 }  // namespace
