@@ -65,12 +65,17 @@ struct ReproduceArguments {
   int threads = 0;
 };
 
-std::vector<ReproduceItem> other_papers() { return p3_items(); }
+std::vector<ReproduceItem> other_items() {
+  std::vector<ReproduceItem> items;
+  for (const auto& some : {p1_items(), p3_items()})
+    items.insert(items.end(), some.begin(), some.end());
+  return items;
+}
 
 std::vector<std::string> all_items() {
   std::vector<std::string> items{"p1-table3", "p1-outcomes"};
   for (const PaperFigure& f : kFigures) items.emplace_back(f.item);
-  for (const ReproduceItem& item : other_papers()) items.push_back(item.name);
+  for (const ReproduceItem& item : other_items()) items.push_back(item.name);
   return items;
 }
 
@@ -202,7 +207,7 @@ int run_reproduce(const ReproduceArguments& a) {
     for (const PaperFigure& f : kFigures) {
       if (item == f.item) reproduce_figure(f, a);
     }
-    for (const ReproduceItem& other : other_papers()) {
+    for (const ReproduceItem& other : other_items()) {
       if (item == other.name) other.make(a.out);
     }
   }

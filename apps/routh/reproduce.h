@@ -12,6 +12,7 @@ struct ReproduceItem {
   std::function<void(const std::string& folder)> make;
 };
 
+std::vector<ReproduceItem> p1_items();
 std::vector<ReproduceItem> p3_items();
 
 }  // namespace routh::app
