@@ -44,8 +44,8 @@ TEST(Compliant, StifferContactsTendToARigidOutcome) {
   const double limit = separating(1e10);
   EXPECT_GT(limit, 0.01);
   EXPECT_LT(limit, 0.0930);
-  double last = std::abs(separating(1e4) - limit);
-  for (const double k : {1e5, 1e6, 1e7}) {
+  double last = std::abs(separating(1e6) - limit);
+  for (const double k : {1e7, 1e8}) {
     const double distance = std::abs(separating(k) - limit);
     EXPECT_LT(distance, 0.5 * last) << k;
     last = distance;
