@@ -1,0 +1,417 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "routh/event_selected/solution.h"
+#include "routh/event_selected/system.h"
+#include "routh/ode/dormand_prince.h"
+
+/// The rapid integrator of P5, Listing 1, corrected.
+///
+/// Away from guards x follows ẋ = f(x, crossed) by Dormand-Prince steps, ended on the dense output
+/// where the first armed guard k comes within h_k ≥ -ε_k. From there x moves in straight lines,
+///
+///   Δt = min over armed k of -h_k / (Dh_k f),    x ← x + f Δt,    guard k is crossed,
+///
+/// guard after guard through the whole complex, without root finding: the error is O(ε²).
+///
+/// Where a straight line cannot be trusted, the guard is located instead:
+/// - a projection along which the speed Dh_k f towards the guard changes by more than 3 : 4 is not
+///   made (below a half, x might turn back before the guard); x is integrated on, and the guard is
+///   crossed where the dense output reaches it, or not at all;
+/// - a guard within ε that recedes (it was just re-armed, or x turns back) waits in the same way;
+/// - a guard that rises into its neighbourhood and falls back within one step is found by the
+///   maximum of the cubic through the values and rates at the ends of the step.
+///
+/// Departures from Listing 1: the mask selects the field; guards re-arm by a rule; h and Dh f are
+/// compared in time, never a rounded zero by sign; a guard overrun by an earlier projection is
+/// crossed where x stands (Δt = 0) instead of going back in time.
+namespace routh::event_selected {
+
+template <class System, class State>
+class Integrator {
+ public:
+  Integrator(System& system, const State& x0, const Options& options)
+      : system_(system), options_(options), solver_(options.step), x_(x0), t_(options.t_start) {
+    if (!x0.allFinite()) throw std::invalid_argument("x0 must be finite");
+    dx_.resizeLike(x0), x_next_.resizeLike(x0), dx_next_.resizeLike(x0), probe_.resizeLike(x0);
+    system_.guards(x0, h_);
+    validate(options, static_cast<int>(h_.size()));
+    hdot_.resize(h_.size()), h_next_.resize(h_.size()), hdot_next_.resize(h_.size());
+    eps_ = options.eps_each.size() ? options.eps_each
+                                   : Eigen::VectorXd::Constant(h_.size(), options.eps);
+    if (options.exact) eps_.setZero(), back_ = options.simultaneous;
+    start_mask();
+    solution_.crossed_start = solution_.crossed = crossed_;
+    solution_.x = x0;
+  }
+
+  Solution<State> run() {
+    const long most_events = options_.max_events, most_steps = options_.max_steps;
+    keep_sample(t_, x_);
+    if (!dx_.allFinite() || !h_.allFinite()) stop(Status::kNotFinite);
+    while (running() && t_ < options_.t_end) {
+      if (solution_.counts.events >= most_events) {
+        stop(Status::kEventLimit);
+      } else if (solver_.steps() >= most_steps) {
+        stop(Status::kStepLimit);
+      } else if (const int k = earliest(); k < 0 || !project(k)) {
+        integrate_smooth();
+      }
+    }
+    return finish();
+  }
+
+ private:
+  static constexpr double kSteady = 0.75;  ///< least ratio of speeds along a projection
+  bool running() const { return !stopped_; }
+  void stop(Status status, int guard = -1, double value = 0) {
+    stopped_ = true;
+    solution_.status = status, solution_.guard = guard, solution_.value = value;
+  }
+
+  void start_mask() {
+    crossed_ = options_.crossed.size() ? options_.crossed : Crossed(h_.array() >= 0);
+    select(-1);
+    evaluate();
+    if (dx_.size() != x_.size() || hdot_.size() != h_.size())
+      throw std::invalid_argument("f must give one value per state of x0, Dh one row per guard");
+    if (options_.crossed.size()) return;
+    // a guard left downwards at the start was not crossed
+    const Crossed falling = h_.array() == 0 && hdot_.array() < 0;
+    if (!falling.any()) return;
+    crossed_ = crossed_ && !falling;
+    select(-1);
+    evaluate();
+  }
+  void select(int k) {
+    if constexpr (requires { system_.select(crossed_, k); }) system_.select(crossed_, k);
+  }
+  void field(const State& x, State& dx) {
+    system_.field(x, crossed_, dx);
+    ++solution_.counts.field_evaluations;
+  }
+  /// f, h and Dh f at (t, x).
+  void evaluate() {
+    field(x_, dx_);
+    system_.guards(x_, h_);
+    system_.rates(x_, dx_, hdot_);
+    ++solution_.counts.guard_evaluations;
+    solver_fresh_ = false;
+  }
+  double guard(const State& x, int k) {
+    if constexpr (requires { system_.guard(x, k); }) {
+      return system_.guard(x, k);
+    } else {
+      system_.guards(x, scratch_);
+      return scratch_[k];
+    }
+  }
+  double rate(const State& x, const State& dx, int k) {
+    if constexpr (requires { system_.rate(x, dx, k); }) {
+      return system_.rate(x, dx, k);
+    } else {
+      scratch_.resize(h_.size());
+      system_.rates(x, dx, scratch_);
+      return scratch_[k];
+    }
+  }
+
+  /// The guard that x reaches first along a straight line, if any armed guard is within ε.
+  int earliest() {
+    if (located_ >= 0) return located_;
+    const Eigen::Index m = h_.size();
+    const double *h = h_.data(), *hdot = hdot_.data(), *eps = eps_.data();
+    const bool* crossed = crossed_.data();
+    const double c = options_.c, soon = options_.exact ? options_.simultaneous : 0;
+    bool near = false;
+    for (Eigen::Index k = 0; k < m; ++k)
+      near |= !crossed[k] & (hdot[k] > c) & (h[k] >= -eps[k] - soon * hdot[k]);
+    if (!near) return -1;
+
+    // -h/ḣ is compared without dividing
+    int first = -1;
+    double first_dt = HUGE_VAL;
+    for (Eigen::Index k = 0; k < m; ++k)
+      if (-h[k] < first_dt * hdot[k] && hdot[k] > c && !crossed[k])
+        first_dt = -h[k] / hdot[k], first = static_cast<int>(k);
+    return first;
+  }
+
+  /// Straight to guard k and across it. False: the straight line cannot be trusted.
+  bool project(int k) {
+    if (!(hdot_[k] > options_.c)) {
+      stop(Status::kNotLive, k, hdot_[k]);
+      return true;
+    }
+    double dt = -h_[k] / hdot_[k];
+    const bool exact = std::exchange(located_, -1) == k || options_.exact;
+    if (dt < -back_) {
+      dt = -back_;
+      if (!exact) ++solution_.counts.out_of_order;
+    }
+    back_ = options_.exact ? options_.simultaneous : 0;
+    const int target = k;
+    if (t_ + dt > options_.t_end) dt = options_.t_end - t_, k = -1;
+    x_next_ = x_ + dt * dx_;
+
+    // the speed towards the guard must not change much on the way, still in the field before it
+    if (dt > 0 && !exact) {
+      field(x_next_, dx_next_);
+      if (!dx_next_.allFinite()) {
+        stop(Status::kNotFinite);
+        return true;
+      }
+      const double ratio = rate(x_next_, dx_next_, target) / hdot_[target];
+      if (!(ratio > kSteady && ratio * kSteady < 1)) return false;
+    }
+    sample_line(dt);
+    t_ = k < 0 ? options_.t_end : t_ + dt;
+    x_ = x_next_;
+    if (k >= 0) {
+      ++(exact ? solution_.counts.located : solution_.counts.projections);
+      cross_here(k);
+    }
+    return true;
+  }
+
+  /// x is on guard k: the mask changes, and the new field must leave the guard behind.
+  void cross_here(int k) {
+    cross(system_, k, options_.reset, crossed_);
+    ++solution_.counts.events;
+    if (options_.record) {
+      solution_.events.push_back({t_, k, x_, crossed_});
+      keep_sample(t_, x_);
+    }
+    evaluate();
+    if (!dx_.allFinite() || !h_.allFinite())
+      stop(Status::kNotFinite);
+    else if (!(hdot_[k] > options_.c))
+      stop(Status::kNotLive, k, hdot_[k]);
+  }
+
+  /// One step of the smooth field, cut where the first guard is met or its neighbourhood entered.
+  void integrate_smooth() {
+    const auto f = [this](double, const State& x, State& dx) { field(x, dx); };
+    if (!solver_fresh_) solver_.start(t_, x_, dx_);
+    solver_fresh_ = true;
+    const ode::StepStatus status = solver_.step(f, options_.t_end);
+    if (status != ode::StepStatus::kAccepted) {
+      stop(status == ode::StepStatus::kNotFinite ? Status::kNotFinite : Status::kStepTooSmall);
+      return;
+    }
+    look_ahead(solver_.x(), solver_.dxdt());
+    if (!h_next_.allFinite()) {
+      stop(Status::kNotFinite);
+      return;
+    }
+    const double begin = solver_.t_old(), end = solver_.t();
+    double cut = end;
+    const int k = first_met(begin, cut);
+
+    // the whole step is free of events
+    if (k < 0) {
+      sample_dense(end);
+      t_ = end, x_ = solver_.x(), dx_ = solver_.dxdt();
+      h_.swap(h_next_), hdot_.swap(hdot_next_);
+      return;
+    }
+
+    // to the cut; a guard to be met exactly gets the full order of the method
+    if (options_.exact && cut > begin) {
+      solver_.shorten(f, cut);
+      t_ = cut, x_ = solver_.x();
+    } else {
+      solver_.dense(cut, x_next_);
+      t_ = cut, x_ = x_next_;
+    }
+    evaluate();
+    if (options_.exact || h_[k] >= 0) located_ = k;
+    if (options_.exact) back_ = cut - begin;
+    sample_dense(located_ >= 0 && hdot_[k] > options_.c ? t_ + std::min(0.0, -h_[k] / hdot_[k])
+                                                        : t_);
+  }
+  void look_ahead(const State& x, const State& dx) {
+    system_.guards(x, h_next_);
+    system_.rates(x, dx, hdot_next_);
+    ++solution_.counts.guard_evaluations;
+  }
+
+  /// Where guard k counts as met in a step that begins at h_: at the edge of its neighbourhood, or
+  /// at the guard itself when the step begins within.
+  double level(Eigen::Index k) const { return h_[k] < -eps_[k] ? -eps_[k] : 0; }
+  /// As far beyond the level as a cut may lie.
+  double slack(Eigen::Index k) const { return h_[k] < -eps_[k] ? 0.05 * eps_[k] : 0; }
+
+  /// The guard met first between `begin` and `end` of the last step, and the time in `end`; -1 when
+  /// there is none. h_ and hdot_ are those of the beginning, h_next_ and hdot_next_ of the end.
+  int first_met(double begin, double& end) {
+    const double length = end - begin;
+    const Eigen::Index m = h_.size();
+    int met = -1;
+    double first = HUGE_VAL, to = end;
+    for (Eigen::Index k = 0; k < m; ++k) {
+      if (crossed_[k]) continue;
+      const double l = level(k), h0 = h_[k] - l, h1 = h_next_[k] - l;
+      double until = end, h_until = h1;
+      if (h1 < 0) {
+        // below at both ends: met only if it rises to a maximum in between
+        if (!(hdot_[k] > 0 && hdot_next_[k] < 0 && h0 < 0)) continue;
+        if (h0 + hdot_[k] * length < 0 || h1 - hdot_next_[k] * length < 0) continue;
+        until = begin + length * cubic_maximum(h0, hdot_[k] * length, h1, hdot_next_[k] * length);
+        solver_.dense(until, probe_);
+        h_until = guard(probe_, static_cast<int>(k)) - l;
+        if (h_until < 0) continue;
+      } else if (h0 >= 0 && !(hdot_[k] <= 0 && hdot_next_[k] > 0)) {
+        continue;  // just re-armed and still on its way down
+      }
+      const double estimate =
+          h0 < 0 ? begin + (until - begin) * h0 / (h0 - h_until) : 0.5 * (begin + until);
+      if (estimate < first) first = estimate, met = static_cast<int>(k), to = until;
+    }
+    if (met < 0) return -1;
+
+    // the earliest by estimate, then any that is beyond its level there
+    double cut = locate(met, begin, to);
+    for (;;) {
+      solver_.dense(cut, probe_);
+      system_.guards(probe_, scratch_);
+      ++solution_.counts.guard_evaluations;
+      int earlier = -1;
+      double excess = 0;
+      for (Eigen::Index k = 0; k < m; ++k) {
+        if (crossed_[k] || k == met || h_[k] >= level(k)) continue;
+        const double beyond = scratch_[k] - level(k) - slack(k);
+        if (beyond > excess) excess = beyond, earlier = static_cast<int>(k);
+      }
+      if (earlier < 0) break;
+      const double sooner = locate(earlier, begin, cut);
+      if (!(sooner < cut - 1e-14 * std::max(1.0, std::abs(cut)))) break;
+      met = earlier, cut = sooner;
+    }
+    end = cut;
+    return met;
+  }
+
+  /// Where in (0, 1) the cubic with values h0, h1 and slopes d0 > 0 > d1 has its maximum.
+  static double cubic_maximum(double h0, double d0, double h1, double d1) {
+    // derivative d0 + 2 b s + 3 a s²
+    const double b = 3 * (h1 - h0) - 2 * d0 - d1, a = d0 + d1 - 2 * (h1 - h0);
+    const double root = std::sqrt(std::max(0.0, b * b - 3 * a * d0));
+    const double s = d0 / (-b + root);
+    return s > 0 && s < 1 ? s : d0 / (d0 - d1);
+  }
+
+  /// The time in [begin, end] when guard k reaches its level on the dense output: by false position
+  /// (Illinois), on the far side of the level.
+  double locate(int k, double begin, double end) {
+    const double l = level(k), width = slack(k), aim = l + 0.5 * width;
+    const auto value = [&](double t) {
+      solver_.dense(t, probe_);
+      return guard(probe_, k) - aim;
+    };
+    double a = begin, b = end, ha = h_[k] - aim, hb = value(end);
+    if (ha >= 0) {
+      // re-armed at a rounded zero: from the first of a few points where it is below
+      for (int i = 1; i < 8 && ha >= 0; ++i) a = begin + (end - begin) * i / 8, ha = value(a);
+      if (ha >= 0) return end;
+    }
+    if (hb < 0) return end;
+    int side = 0;
+    for (int i = 0; i < 100; ++i) {
+      if (hb <= 0.5 * width || b - a <= 4e-16 * std::abs(b)) break;
+      double t = (a * hb - b * ha) / (hb - ha);
+      if (!(t > a && t < b)) t = 0.5 * (a + b);
+      if (i > 20) t = 0.5 * (a + b);
+      const double ht = value(t);
+      if (ht >= 0 || ht >= -0.5 * width) {
+        b = t, hb = ht;
+        if (ht < 0) break;
+        if (side == 1) ha *= 0.5;
+        side = 1;
+      } else {
+        a = t, ha = ht;
+        if (side == -1) hb *= 0.5;
+        side = -1;
+      }
+    }
+    return b;
+  }
+
+  void keep_sample(double t, const State& x) {
+    if (!options_.record) return;
+    solution_.times.push_back(t);
+    solution_.states.push_back(x);
+  }
+  /// Samples on the grid in (t, until], along the last smooth step.
+  void sample_dense(double until) {
+    if (!(options_.record && options_.sample_every > 0)) return;
+    for (double t = next_sample(); t <= until; t = next_sample()) {
+      solver_.dense(t, probe_);
+      keep_sample(t, probe_);
+      ++grid_;
+    }
+  }
+  /// Samples on the grid in (t, t + dt], along a projection.
+  void sample_line(double dt) {
+    if (!(options_.record && options_.sample_every > 0)) return;
+    for (double t = next_sample(); t <= t_ + dt; t = next_sample()) {
+      probe_ = x_ + (t - t_) * dx_;
+      keep_sample(t, probe_);
+      ++grid_;
+    }
+  }
+  double next_sample() const {
+    return options_.t_start + static_cast<double>(grid_) * options_.sample_every;
+  }
+
+  Solution<State> finish() {
+    solution_.time = t_, solution_.x = x_, solution_.crossed = crossed_;
+    solution_.counts.steps = solver_.steps(), solution_.counts.rejected_steps = solver_.rejected();
+    if (options_.record && solution_.times.back() < t_) keep_sample(t_, x_);
+    return std::move(solution_);
+  }
+
+  System& system_;
+  const Options& options_;
+  ode::DormandPrince<State> solver_;
+  Solution<State> solution_;
+  State x_, dx_;  ///< now, and f there
+  State x_next_, dx_next_, probe_;
+  double t_;
+  Crossed crossed_;
+  Eigen::VectorXd h_, hdot_;            ///< at x
+  Eigen::VectorXd h_next_, hdot_next_;  ///< at the end of a step
+  Eigen::VectorXd eps_, scratch_;
+  long grid_ = 1;              ///< index of the next sample of the grid
+  int located_ = -1;           ///< the guard x was led to, to be crossed next
+  double back_ = 0;            ///< how far back in time its remaining distance may lead [s]
+  bool solver_fresh_ = false;  ///< the solver stands at (t, x) in this field
+  bool stopped_ = false;
+};
+
+/// Integrates a system (see system.h) from x0. Throws std::invalid_argument naming the argument.
+template <class System, class Derived>
+auto integrate(System&& system, const Eigen::MatrixBase<Derived>& x0, const Options& options = {}) {
+  using State = typename Derived::PlainObject;
+  const State start = x0;
+  return Integrator<std::remove_reference_t<System>, State>(system, start, options).run();
+}
+
+/// Integrates ẋ = f(x, crossed) with guards h and Jacobian Dh (forms: see system.h) from x0.
+template <class F, class H, class D, class Derived>
+auto integrate(F&& f, H&& h, D&& Dh, const Eigen::MatrixBase<Derived>& x0,
+               const Options& options = {}) {
+  using State = typename Derived::PlainObject;
+  const State start = x0;
+  Callables<State, std::remove_reference_t<F>, std::remove_reference_t<H>,
+            std::remove_reference_t<D>>
+      system(f, h, Dh);
+  check_shapes(system, start);
+  return Integrator<decltype(system), State>(system, start, options).run();
+}
+
+}  // namespace routh::event_selected
