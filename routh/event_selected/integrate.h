@@ -22,7 +22,8 @@
 /// - a projection along which the speed Dh_k f towards the guard changes by more than 3 : 4 is not
 ///   made (below a half, x might turn back before the guard); x is integrated on, and the guard is
 ///   crossed where the dense output reaches it, or not at all;
-/// - a guard within ε that recedes (it was just re-armed, or x turns back) waits in the same way;
+/// - a guard that recedes within ε (it was just re-armed, or x turns back) waits in the same way
+///   until it has left its neighbourhood;
 /// - a guard that rises into its neighbourhood and falls back within one step is found by the
 ///   maximum of the cubic through the values and rates at the ends of the step.
 ///
@@ -45,6 +46,10 @@ class Integrator {
                                    : Eigen::VectorXd::Constant(h_.size(), options.eps);
     if (options.exact) eps_.setZero(), back_ = options.simultaneous;
     start_mask();
+    stance_.resize(h_.size());
+    for (Eigen::Index k = 0; k < h_.size(); ++k)
+      stance_[k] = crossed_[k] ? Stance::kCrossed : Stance::kArmed;
+    update_waiting();
     solution_.crossed_start = solution_.crossed = crossed_;
     solution_.x = x0;
   }
@@ -66,6 +71,12 @@ class Integrator {
   }
 
  private:
+  enum class Stance : unsigned char {
+    kArmed,
+    kCrossed,
+    kWaiting,  ///< armed but not to be projected to: it has to leave its neighbourhood or be
+               ///< located
+  };
   static constexpr double kSteady = 0.75;  ///< least ratio of speeds along a projection
   bool running() const { return !stopped_; }
   void stop(Status status, int guard = -1, double value = 0) {
@@ -125,19 +136,22 @@ class Integrator {
     if (located_ >= 0) return located_;
     const Eigen::Index m = h_.size();
     const double *h = h_.data(), *hdot = hdot_.data(), *eps = eps_.data();
-    const bool* crossed = crossed_.data();
+    Stance* stance = stance_.data();
     const double c = options_.c, soon = options_.exact ? options_.simultaneous : 0;
     bool near = false;
-    for (Eigen::Index k = 0; k < m; ++k)
-      near |= !crossed[k] & (hdot[k] > c) & (h[k] >= -eps[k] - soon * hdot[k]);
+    for (Eigen::Index k = 0; k < m; ++k) {
+      const double edge = stance[k] == Stance::kArmed ? -eps[k] - soon * hdot[k] : 0;
+      near |= (stance[k] != Stance::kCrossed) & (hdot[k] > c) & (h[k] >= edge);
+    }
     if (!near) return -1;
 
     // -h/ḣ is compared without dividing
     int first = -1;
     double first_dt = HUGE_VAL;
     for (Eigen::Index k = 0; k < m; ++k)
-      if (-h[k] < first_dt * hdot[k] && hdot[k] > c && !crossed[k])
+      if (-h[k] < first_dt * hdot[k] && hdot[k] > c && stance[k] != Stance::kCrossed)
         first_dt = -h[k] / hdot[k], first = static_cast<int>(k);
+    if (stance[first] == Stance::kWaiting && h[first] < 0) return -1;
     return first;
   }
 
@@ -166,7 +180,10 @@ class Integrator {
         return true;
       }
       const double ratio = rate(x_next_, dx_next_, target) / hdot_[target];
-      if (!(ratio > kSteady && ratio * kSteady < 1)) return false;
+      if (!(ratio > kSteady && ratio * kSteady < 1)) {
+        stance_[target] = Stance::kWaiting;
+        return false;
+      }
     }
     sample_line(dt);
     t_ = k < 0 ? options_.t_end : t_ + dt;
@@ -181,6 +198,9 @@ class Integrator {
   /// x is on guard k: the mask changes, and the new field must leave the guard behind.
   void cross_here(int k) {
     cross(system_, k, options_.reset, crossed_);
+    stance_[k] = Stance::kCrossed;
+    if (!options_.reset.empty())
+      for (const int other : options_.reset[k]) stance_[other] = Stance::kWaiting;
     ++solution_.counts.events;
     if (options_.record) {
       solution_.events.push_back({t_, k, x_, crossed_});
@@ -217,6 +237,7 @@ class Integrator {
       sample_dense(end);
       t_ = end, x_ = solver_.x(), dx_ = solver_.dxdt();
       h_.swap(h_next_), hdot_.swap(hdot_next_);
+      update_waiting();
       return;
     }
 
@@ -229,10 +250,20 @@ class Integrator {
       t_ = cut, x_ = x_next_;
     }
     evaluate();
+    update_waiting();
     if (options_.exact || h_[k] >= 0) located_ = k;
     if (options_.exact) back_ = cut - begin;
     sample_dense(located_ >= 0 && hdot_[k] > options_.c ? t_ + std::min(0.0, -h_[k] / hdot_[k])
                                                         : t_);
+  }
+  /// A guard within ε that x moves away from has to leave before it is projected to again.
+  void update_waiting() {
+    const Eigen::Index m = h_.size();
+    for (Eigen::Index k = 0; k < m; ++k)
+      if (stance_[k] != Stance::kCrossed)
+        stance_[k] = h_[k] >= -eps_[k] && (stance_[k] == Stance::kWaiting || !(hdot_[k] > 0))
+                         ? Stance::kWaiting
+                         : Stance::kArmed;
   }
   void look_ahead(const State& x, const State& dx) {
     system_.guards(x, h_next_);
@@ -254,7 +285,7 @@ class Integrator {
     int met = -1;
     double first = HUGE_VAL, to = end;
     for (Eigen::Index k = 0; k < m; ++k) {
-      if (crossed_[k]) continue;
+      if (stance_[k] == Stance::kCrossed) continue;
       const double l = level(k), h0 = h_[k] - l, h1 = h_next_[k] - l;
       double until = end, h_until = h1;
       if (h1 < 0) {
@@ -283,7 +314,7 @@ class Integrator {
       int earlier = -1;
       double excess = 0;
       for (Eigen::Index k = 0; k < m; ++k) {
-        if (crossed_[k] || k == met || h_[k] >= level(k)) continue;
+        if (stance_[k] == Stance::kCrossed || k == met || h_[k] >= level(k)) continue;
         const double beyond = scratch_[k] - level(k) - slack(k);
         if (beyond > excess) excess = beyond, earlier = static_cast<int>(k);
       }
@@ -383,6 +414,7 @@ class Integrator {
   State x_next_, dx_next_, probe_;
   double t_;
   Crossed crossed_;
+  Eigen::Array<Stance, Eigen::Dynamic, 1> stance_;
   Eigen::VectorXd h_, hdot_;            ///< at x
   Eigen::VectorXd h_next_, hdot_next_;  ///< at the end of a step
   Eigen::VectorXd eps_, scratch_;
