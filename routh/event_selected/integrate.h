@@ -46,9 +46,7 @@ class Integrator {
                                    : Eigen::VectorXd::Constant(h_.size(), options.eps);
     if (options.exact) eps_.setZero(), back_ = options.simultaneous;
     start_mask();
-    stance_.resize(h_.size());
-    for (Eigen::Index k = 0; k < h_.size(); ++k)
-      stance_[k] = crossed_[k] ? Stance::kCrossed : Stance::kArmed;
+    edge_ = crossed_.select(Eigen::ArrayXd::Constant(h_.size(), HUGE_VAL), -eps_.array());
     update_waiting();
     solution_.crossed_start = solution_.crossed = crossed_;
     solution_.x = x0;
@@ -57,7 +55,7 @@ class Integrator {
   Solution<State> run() {
     const long most_events = options_.max_events, most_steps = options_.max_steps;
     keep_sample(t_, x_);
-    if (!dx_.allFinite() || !h_.allFinite()) stop(Status::kNotFinite);
+    if (!finite()) stop(Status::kNotFinite);
     while (running() && t_ < options_.t_end) {
       if (solution_.counts.events >= most_events) {
         stop(Status::kEventLimit);
@@ -71,12 +69,14 @@ class Integrator {
   }
 
  private:
-  enum class Stance : unsigned char {
-    kArmed,
-    kCrossed,
-    kWaiting,  ///< armed but not to be projected to: it has to leave its neighbourhood or be
-               ///< located
-  };
+  /// From which h a guard is met: -ε while it can be projected to; 0 while it waits, armed, for x
+  /// to leave its neighbourhood or to reach it on the dense output; infinity once it is crossed.
+  void arm(Eigen::Index k) { edge_[k] = -eps_[k]; }
+  void wait(Eigen::Index k) { edge_[k] = 0; }
+  void disarm(Eigen::Index k) { edge_[k] = HUGE_VAL; }
+  bool waiting(Eigen::Index k) const { return edge_[k] == 0 && eps_[k] > 0; }
+  bool armed(Eigen::Index k) const { return edge_[k] <= 0; }
+
   static constexpr double kSteady = 0.75;  ///< least ratio of speeds along a projection
   bool running() const { return !stopped_; }
   void stop(Status status, int guard = -1, double value = 0) {
@@ -113,6 +113,7 @@ class Integrator {
     ++solution_.counts.guard_evaluations;
     solver_fresh_ = false;
   }
+  bool finite() const { return std::isfinite(dx_.sum()) && std::isfinite(h_.sum()); }
   double guard(const State& x, int k) {
     if constexpr (requires { system_.guard(x, k); }) {
       return system_.guard(x, k);
@@ -134,24 +135,18 @@ class Integrator {
   /// The guard that x reaches first along a straight line, if any armed guard is within ε.
   int earliest() {
     if (located_ >= 0) return located_;
-    const Eigen::Index m = h_.size();
-    const double *h = h_.data(), *hdot = hdot_.data(), *eps = eps_.data();
-    Stance* stance = stance_.data();
-    const double c = options_.c, soon = options_.exact ? options_.simultaneous : 0;
-    bool near = false;
-    for (Eigen::Index k = 0; k < m; ++k) {
-      const double edge = stance[k] == Stance::kArmed ? -eps[k] - soon * hdot[k] : 0;
-      near |= (stance[k] != Stance::kCrossed) & (hdot[k] > c) & (h[k] >= edge);
-    }
-    if (!near) return -1;
+    // branch-free, so that many guards share a register: near means ḣ > c and h ≥ edge
+    const auto h = h_.array(), hdot = hdot_.array(), edge = edge_.array();
+    const double soon = options_.exact ? options_.simultaneous : 0;
+    if ((hdot - options_.c).min(h + soon * hdot - edge).maxCoeff() < 0) return -1;
 
-    // -h/ḣ is compared without dividing
-    int first = -1;
-    double first_dt = HUGE_VAL;
-    for (Eigen::Index k = 0; k < m; ++k)
-      if (-h[k] < first_dt * hdot[k] && hdot[k] > c && stance[k] != Stance::kCrossed)
-        first_dt = -h[k] / hdot[k], first = static_cast<int>(k);
-    if (stance[first] == Stance::kWaiting && h[first] < 0) return -1;
+    // -h/ḣ, far away for crossed and receding guards
+    const double slow = std::max(options_.c, 1e-200);
+    scratch_ = edge.max(0) + 1e300 * (slow - hdot).max(0) - h / hdot.max(slow);
+    int first = 0;
+    for (const double least = scratch_.minCoeff(); scratch_[first] > least;) ++first;
+    if (!(scratch_[first] < 1e80)) return -1;
+    if (waiting(first) && h[first] < 0) return -1;
     return first;
   }
 
@@ -181,7 +176,7 @@ class Integrator {
       }
       const double ratio = rate(x_next_, dx_next_, target) / hdot_[target];
       if (!(ratio > kSteady && ratio * kSteady < 1)) {
-        stance_[target] = Stance::kWaiting;
+        wait(target);
         return false;
       }
     }
@@ -198,16 +193,16 @@ class Integrator {
   /// x is on guard k: the mask changes, and the new field must leave the guard behind.
   void cross_here(int k) {
     cross(system_, k, options_.reset, crossed_);
-    stance_[k] = Stance::kCrossed;
+    disarm(k);
     if (!options_.reset.empty())
-      for (const int other : options_.reset[k]) stance_[other] = Stance::kWaiting;
+      for (const int other : options_.reset[k]) wait(other);
     ++solution_.counts.events;
     if (options_.record) {
       solution_.events.push_back({t_, k, x_, crossed_});
       keep_sample(t_, x_);
     }
     evaluate();
-    if (!dx_.allFinite() || !h_.allFinite())
+    if (!finite())
       stop(Status::kNotFinite);
     else if (!(hdot_[k] > options_.c))
       stop(Status::kNotLive, k, hdot_[k]);
@@ -224,7 +219,7 @@ class Integrator {
       return;
     }
     look_ahead(solver_.x(), solver_.dxdt());
-    if (!h_next_.allFinite()) {
+    if (!std::isfinite(h_next_.sum())) {
       stop(Status::kNotFinite);
       return;
     }
@@ -259,11 +254,10 @@ class Integrator {
   /// A guard within ε that x moves away from has to leave before it is projected to again.
   void update_waiting() {
     const Eigen::Index m = h_.size();
-    for (Eigen::Index k = 0; k < m; ++k)
-      if (stance_[k] != Stance::kCrossed)
-        stance_[k] = h_[k] >= -eps_[k] && (stance_[k] == Stance::kWaiting || !(hdot_[k] > 0))
-                         ? Stance::kWaiting
-                         : Stance::kArmed;
+    for (Eigen::Index k = 0; k < m; ++k) {
+      const double edge = h_[k] >= -eps_[k] && (edge_[k] == 0 || !(hdot_[k] > 0)) ? 0 : -eps_[k];
+      edge_[k] = edge_[k] <= 0 ? edge : HUGE_VAL;
+    }
   }
   void look_ahead(const State& x, const State& dx) {
     system_.guards(x, h_next_);
@@ -285,7 +279,7 @@ class Integrator {
     int met = -1;
     double first = HUGE_VAL, to = end;
     for (Eigen::Index k = 0; k < m; ++k) {
-      if (stance_[k] == Stance::kCrossed) continue;
+      if (!armed(k)) continue;
       const double l = level(k), h0 = h_[k] - l, h1 = h_next_[k] - l;
       double until = end, h_until = h1;
       if (h1 < 0) {
@@ -314,7 +308,7 @@ class Integrator {
       int earlier = -1;
       double excess = 0;
       for (Eigen::Index k = 0; k < m; ++k) {
-        if (stance_[k] == Stance::kCrossed || k == met || h_[k] >= level(k)) continue;
+        if (!armed(k) || k == met || h_[k] >= level(k)) continue;
         const double beyond = scratch_[k] - level(k) - slack(k);
         if (beyond > excess) excess = beyond, earlier = static_cast<int>(k);
       }
@@ -414,10 +408,9 @@ class Integrator {
   State x_next_, dx_next_, probe_;
   double t_;
   Crossed crossed_;
-  Eigen::Array<Stance, Eigen::Dynamic, 1> stance_;
   Eigen::VectorXd h_, hdot_;            ///< at x
   Eigen::VectorXd h_next_, hdot_next_;  ///< at the end of a step
-  Eigen::VectorXd eps_, scratch_;
+  Eigen::VectorXd eps_, edge_, scratch_;
   long grid_ = 1;              ///< index of the next sample of the grid
   int located_ = -1;           ///< the guard x was led to, to be crossed next
   double back_ = 0;            ///< how far back in time its remaining distance may lead [s]

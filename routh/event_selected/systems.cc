@@ -71,6 +71,7 @@ Plate::Plate(const PlateParameters& parameters) : p_(parameters) {
   first_ = n > 1 ? -p_.half_width : 0;
   k_ = p_.stiffness / n;
   b_ = p_.damping / n;
+  index_ = Eigen::ArrayXd::LinSpaced(n, 0, n - 1);
 }
 
 Plate::State Plate::start() const {
@@ -120,22 +121,16 @@ void Plate::guards(const State& x, Eigen::VectorXd& h) const {
   h.resize(2 * n);
   const double tangent = std::tan(x[2]), step = -tangent * pitch_;
   const double base = p_.length + tangent * (x[0] - first_) - x[1];
-  double *touch = h.data(), *leave = touch + n;
-  for (int i = 0; i < n; ++i) {
-    touch[i] = base + step * i;
-    leave[i] = -touch[i];
-  }
+  h.head(n) = (base + step * index_).matrix();
+  h.tail(n) = -h.head(n);
 }
 
 void Plate::rates(const State& x, const State& dx, Eigen::VectorXd& hdot) const {
   const int n = p_.springs;
   const double tangent = std::tan(x[2]), turn = (1 + tangent * tangent) * dx[2];
   const double base = tangent * dx[0] - dx[1] + turn * (x[0] - first_), step = -turn * pitch_;
-  double *touch = hdot.data(), *leave = touch + n;
-  for (int i = 0; i < n; ++i) {
-    touch[i] = base + step * i;
-    leave[i] = -touch[i];
-  }
+  hdot.head(n) = (base + step * index_).matrix();
+  hdot.tail(n) = -hdot.head(n);
 }
 
 double Plate::guard(const State& x, int k) const {

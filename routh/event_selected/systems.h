@@ -111,6 +111,7 @@ class Plate {
  private:
   PlateParameters p_;
   double first_ = 0, pitch_ = 0, k_ = 0, b_ = 0;
+  Eigen::ArrayXd index_;                         ///< 0, 1, .. n - 1
   long long count_ = 0, sum_ = 0, squares_ = 0;  ///< Σ1, Σi, Σi² over the touching springs i
 };
 
