@@ -118,31 +118,32 @@ class Integrator {
     if constexpr (requires { system_.guard(x, k); }) {
       return system_.guard(x, k);
     } else {
-      system_.guards(x, scratch_);
-      return scratch_[k];
+      system_.guards(x, single_);
+      return single_[k];
     }
   }
   double rate(const State& x, const State& dx, int k) {
     if constexpr (requires { system_.rate(x, dx, k); }) {
       return system_.rate(x, dx, k);
     } else {
-      scratch_.resize(h_.size());
-      system_.rates(x, dx, scratch_);
-      return scratch_[k];
+      single_.resize(h_.size());
+      system_.rates(x, dx, single_);
+      return single_[k];
     }
   }
 
   /// The guard that x reaches first along a straight line, if any armed guard is within ε.
   int earliest() {
     if (located_ >= 0) return located_;
-    // branch-free, so that many guards share a register: near means ḣ > c and h ≥ edge
+    // branch-free, so that several guards share a register
     const auto h = h_.array(), hdot = hdot_.array(), edge = edge_.array();
-    const double soon = options_.exact ? options_.simultaneous : 0;
-    if ((hdot - options_.c).min(h + soon * hdot - edge).maxCoeff() < 0) return -1;
+    const double slow = std::max(options_.c, 1e-200);
+    const auto receding = 1e300 * (slow - hdot).max(0);
+    time_to_edge_ = ((edge - h) / hdot.max(slow) + receding).minCoeff();
+    if (time_to_edge_ > (options_.exact ? options_.simultaneous : 0)) return -1;
 
     // -h/ḣ, far away for crossed and receding guards
-    const double slow = std::max(options_.c, 1e-200);
-    scratch_ = edge.max(0) + 1e300 * (slow - hdot).max(0) - h / hdot.max(slow);
+    scratch_ = edge.max(0) + receding - h / hdot.max(slow);
     int first = 0;
     for (const double least = scratch_.minCoeff(); scratch_[first] > least;) ++first;
     if (!(scratch_[first] < 1e80)) return -1;
@@ -213,7 +214,13 @@ class Integrator {
     const auto f = [this](double, const State& x, State& dx) { field(x, dx); };
     if (!solver_fresh_) solver_.start(t_, x_, dx_);
     solver_fresh_ = true;
-    const ode::StepStatus status = solver_.step(f, options_.t_end);
+    // a little beyond the next guard, if that is much nearer than the end of a full step
+    double limit = options_.t_end;
+    const double full = solver_.next_step(), expected = 1.05 * time_to_edge_;
+    const bool brief = expected > 0 && expected < 0.5 * full && !brief_;
+    if (brief) limit = std::min(limit, t_ + expected);
+    brief_ = brief;
+    const ode::StepStatus status = solver_.step(f, limit);
     if (status != ode::StepStatus::kAccepted) {
       stop(status == ode::StepStatus::kNotFinite ? Status::kNotFinite : Status::kStepTooSmall);
       return;
@@ -236,20 +243,28 @@ class Integrator {
       return;
     }
 
-    // to the cut; a guard to be met exactly gets the full order of the method
-    if (options_.exact && cut > begin) {
+    // to the cut; full order where the dense output of a full step would be too coarse
+    if (options_.exact && !brief && cut > begin) {
       solver_.shorten(f, cut);
-      t_ = cut, x_ = solver_.x();
+      x_ = solver_.x();
     } else {
       solver_.dense(cut, x_next_);
-      t_ = cut, x_ = x_next_;
+      x_ = x_next_;
     }
-    evaluate();
-    update_waiting();
-    if (options_.exact || h_[k] >= 0) located_ = k;
-    if (options_.exact) back_ = cut - begin;
-    sample_dense(located_ >= 0 && hdot_[k] > options_.c ? t_ + std::min(0.0, -h_[k] / hdot_[k])
-                                                        : t_);
+    t_ = cut;
+    brief_ = false;
+    if (options_.exact) {
+      field(x_, dx_);
+      solver_fresh_ = false;
+      h_[k] = guard(x_, k), hdot_[k] = rate(x_, dx_, k);
+      located_ = k, back_ = cut - begin;
+      sample_dense(hdot_[k] > options_.c ? t_ + std::min(0.0, -h_[k] / hdot_[k]) : t_);
+    } else {
+      evaluate();
+      update_waiting();
+      if (h_[k] >= 0) located_ = k;
+      sample_dense(t_);
+    }
   }
   /// A guard within ε that x moves away from has to leave before it is projected to again.
   void update_waiting() {
@@ -278,14 +293,23 @@ class Integrator {
     const Eigen::Index m = h_.size();
     int met = -1;
     double first = HUGE_VAL, to = end;
+    // which armed guards can have been met: those at their edge at the end, and those that rise and
+    // fall, whose tangents at both ends intersect above the edge
+    const auto edge = edge_.array(), rise = hdot_.array();
+    const auto fall = -hdot_next_.array();
+    scratch_ = (h_next_.array() - edge)
+                   .max((h_.array() + length * rise - edge)
+                            .min(h_next_.array() + length * fall - edge)
+                            .min(rise)
+                            .min(fall));
+    if (scratch_.maxCoeff() < 0) return -1;
     for (Eigen::Index k = 0; k < m; ++k) {
-      if (!armed(k)) continue;
+      if (!(scratch_[k] >= 0)) continue;
       const double l = level(k), h0 = h_[k] - l, h1 = h_next_[k] - l;
       double until = end, h_until = h1;
       if (h1 < 0) {
         // below at both ends: met only if it rises to a maximum in between
         if (!(hdot_[k] > 0 && hdot_next_[k] < 0 && h0 < 0)) continue;
-        if (h0 + hdot_[k] * length < 0 || h1 - hdot_next_[k] * length < 0) continue;
         until = begin + length * cubic_maximum(h0, hdot_[k] * length, h1, hdot_next_[k] * length);
         solver_.dense(until, probe_);
         h_until = guard(probe_, static_cast<int>(k)) - l;
@@ -305,6 +329,10 @@ class Integrator {
       solver_.dense(cut, probe_);
       system_.guards(probe_, scratch_);
       ++solution_.counts.guard_evaluations;
+      const double soon = options_.exact ? options_.simultaneous : 0;
+      if ((scratch_.array() - edge + 0.05 * edge.min(0) - soon * hdot_.array().abs()).maxCoeff() <=
+          0)
+        break;
       int earlier = -1;
       double excess = 0;
       for (Eigen::Index k = 0; k < m; ++k) {
@@ -410,11 +438,13 @@ class Integrator {
   Crossed crossed_;
   Eigen::VectorXd h_, hdot_;            ///< at x
   Eigen::VectorXd h_next_, hdot_next_;  ///< at the end of a step
-  Eigen::VectorXd eps_, edge_, scratch_;
+  Eigen::VectorXd eps_, edge_, scratch_, single_;
+  double time_to_edge_ = 0;    ///< at its present speed x takes this long to the next edge [s]
   long grid_ = 1;              ///< index of the next sample of the grid
   int located_ = -1;           ///< the guard x was led to, to be crossed next
   double back_ = 0;            ///< how far back in time its remaining distance may lead [s]
   bool solver_fresh_ = false;  ///< the solver stands at (t, x) in this field
+  bool brief_ = false;         ///< the last step was cut to the next guard, which was not met
   bool stopped_ = false;
 };
 

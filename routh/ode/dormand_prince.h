@@ -95,7 +95,8 @@ class DormandPrince {
   double t() const { return t_; }
   const State& x_old() const { return x_old_; }
   const State& x() const { return x_; }
-  const State& dxdt() const { return k7_; }  ///< f at (t, x)
+  const State& dxdt() const { return k7_; }        ///< f at (t, x)
+  double next_step() const { return next_step_; }  ///< that will be tried [s]; 0 before the first
 
   /// The state at a time within the last step.
   void dense(double t, State& x) {
