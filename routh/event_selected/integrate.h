@@ -216,9 +216,9 @@ class Integrator {
     solver_fresh_ = true;
     // a little beyond the next guard, if that is much nearer than the end of a full step
     double limit = options_.t_end;
-    const double full = solver_.next_step(), expected = 1.05 * time_to_edge_;
-    const bool brief = expected > 0 && expected < 0.5 * full && !brief_;
-    if (brief) limit = std::min(limit, t_ + expected);
+    const double full = solver_.next_step();
+    const bool brief = time_to_edge_ > 0 && time_to_edge_ < 0.45 * full && !brief_;
+    if (brief) limit = std::min(limit, t_ + std::max(1.05 * time_to_edge_, 1e-3 * full));
     brief_ = brief;
     const ode::StepStatus status = solver_.step(f, limit);
     if (status != ode::StepStatus::kAccepted) {
@@ -251,6 +251,7 @@ class Integrator {
       solver_.dense(cut, x_next_);
       x_ = x_next_;
     }
+    const bool at_guard = level(k) == 0;
     t_ = cut;
     brief_ = false;
     if (options_.exact) {
@@ -262,7 +263,7 @@ class Integrator {
     } else {
       evaluate();
       update_waiting();
-      if (h_[k] >= 0) located_ = k;
+      if (at_guard) located_ = k;
       sample_dense(t_);
     }
   }
