@@ -40,14 +40,23 @@ class Integrator {
     if (!x0.allFinite()) throw std::invalid_argument("x0 must be finite");
     dx_.resizeLike(x0), x_next_.resizeLike(x0), dx_next_.resizeLike(x0), probe_.resizeLike(x0);
     system_.guards(x0, h_);
-    validate(options, static_cast<int>(h_.size()));
-    hdot_.resize(h_.size()), h_next_.resize(h_.size()), hdot_next_.resize(h_.size());
+    guards_ = static_cast<int>(h_.size());
+    validate(options, guards_);
+    hdot_.resize(guards_), h_next_.resize(guards_), hdot_next_.resize(guards_);
     eps_ = options.eps_each.size() ? options.eps_each
-                                   : Eigen::VectorXd::Constant(h_.size(), options.eps);
+                                   : Eigen::VectorXd::Constant(guards_, options.eps);
     if (options.exact) eps_.setZero(), back_ = options.simultaneous;
     start_mask();
-    edge_ = crossed_.select(Eigen::ArrayXd::Constant(h_.size(), HUGE_VAL), -eps_.array());
-    update_waiting();
+    edge_ = crossed_.select(Eigen::ArrayXd::Constant(guards_, HUGE_VAL), -eps_.array());
+    update_waiting(h_, hdot_, edge_);
+    if constexpr (kNamesNext) {
+      if (options.eps_each.size() == 0) {
+        few_ = true;
+        edges_ = edge_, all_h_ = h_, all_hdot_ = hdot_;
+        choose_pool();
+        evaluate();
+      }
+    }
     solution_.crossed_start = solution_.crossed = crossed_;
     solution_.x = x0;
   }
@@ -69,11 +78,64 @@ class Integrator {
   }
 
  private:
+  /// The pool of candidates. Where the system names the few guards that can be next, only these are
+  /// looked at: they have slots 0, 1, .. of h_, hdot_, edge_. Otherwise slot k is guard k.
+  static constexpr bool kNamesNext =
+      requires(System & s, const State& x, const Crossed& c, std::vector<int>& list) {
+    s.next_guards(c, list);
+    s.guard(x, 0);
+    s.rate(x, x, 0);
+  };
+  int number(int slot) const { return few_ ? pool_[slot] : slot; }
+
+  /// After a crossing: what was learnt about the old pool is kept, and a new one chosen.
+  void choose_pool() {
+    if constexpr (kNamesNext) {
+      for (std::size_t i = 0; i < pool_.size(); ++i)
+        if (edges_[pool_[i]] <= 0) edges_[pool_[i]] = edge_[static_cast<Eigen::Index>(i)];
+      pool_.clear();
+      system_.next_guards(crossed_, pool_);
+      const auto size = static_cast<Eigen::Index>(pool_.size());
+      // slots are made in blocks, so that their number seldom changes
+      const Eigen::Index slots = (size + 7) / 8 * 8;
+      if (edge_.size() != slots) {
+        h_.resize(slots), hdot_.resize(slots), h_next_.resize(slots), hdot_next_.resize(slots);
+        edge_.resize(slots), eps_.setConstant(slots, options_.exact ? 0 : options_.eps);
+      }
+      for (Eigen::Index i = 0; i < size; ++i) edge_[i] = edges_[pool_[i]];
+      // an empty slot is a guard that was crossed
+      for (Eigen::Index i = size; i < slots; ++i) {
+        edge_[i] = HUGE_VAL;
+        h_[i] = h_next_[i] = -1, hdot_[i] = hdot_next_[i] = 0;
+      }
+    }
+  }
+  void guards_of_pool(const State& x, Eigen::VectorXd& h) {
+    if constexpr (kNamesNext) {
+      if (few_) {
+        h.resize(h_.size());
+        for (std::size_t i = 0; i < pool_.size(); ++i)
+          h[static_cast<Eigen::Index>(i)] = system_.guard(x, pool_[i]);
+        for (Eigen::Index i = static_cast<Eigen::Index>(pool_.size()); i < h.size(); ++i) h[i] = -1;
+        return;
+      }
+    }
+    system_.guards(x, h);
+  }
+  void rates_of_pool(const State& x, const State& dx, Eigen::VectorXd& hdot) {
+    if constexpr (kNamesNext) {
+      if (few_) {
+        for (std::size_t i = 0; i < pool_.size(); ++i)
+          hdot[static_cast<Eigen::Index>(i)] = system_.rate(x, dx, pool_[i]);
+        return;
+      }
+    }
+    system_.rates(x, dx, hdot);
+  }
+
   /// From which h a guard is met: -ε while it can be projected to; 0 while it waits, armed, for x
   /// to leave its neighbourhood or to reach it on the dense output; infinity once it is crossed.
-  void arm(Eigen::Index k) { edge_[k] = -eps_[k]; }
   void wait(Eigen::Index k) { edge_[k] = 0; }
-  void disarm(Eigen::Index k) { edge_[k] = HUGE_VAL; }
   bool waiting(Eigen::Index k) const { return edge_[k] == 0 && eps_[k] > 0; }
   bool armed(Eigen::Index k) const { return edge_[k] <= 0; }
 
@@ -91,9 +153,13 @@ class Integrator {
     if (dx_.size() != x_.size() || hdot_.size() != h_.size())
       throw std::invalid_argument("f must give one value per state of x0, Dh one row per guard");
     if (options_.crossed.size()) return;
+    // of two guards that re-arm each other, both touched at rest, the first counts as crossed
+    for (int k = 0; k < guards_ && !options_.reset.empty(); ++k)
+      if (crossed_[k] && h_[k] == 0 && hdot_[k] == 0)
+        for (const int other : options_.reset[k])
+          if (h_[other] == 0) crossed_[other] = false;
     // a guard left downwards at the start was not crossed
     const Crossed falling = h_.array() == 0 && hdot_.array() < 0;
-    if (!falling.any()) return;
     crossed_ = crossed_ && !falling;
     select(-1);
     evaluate();
@@ -108,15 +174,16 @@ class Integrator {
   /// f, h and Dh f at (t, x).
   void evaluate() {
     field(x_, dx_);
-    system_.guards(x_, h_);
-    system_.rates(x_, dx_, hdot_);
+    guards_of_pool(x_, h_);
+    rates_of_pool(x_, dx_, hdot_);
     ++solution_.counts.guard_evaluations;
     solver_fresh_ = false;
   }
   bool finite() const { return std::isfinite(dx_.sum()) && std::isfinite(h_.sum()); }
+  /// Of one slot.
   double guard(const State& x, int k) {
     if constexpr (requires { system_.guard(x, k); }) {
-      return system_.guard(x, k);
+      return system_.guard(x, number(k));
     } else {
       system_.guards(x, single_);
       return single_[k];
@@ -124,7 +191,7 @@ class Integrator {
   }
   double rate(const State& x, const State& dx, int k) {
     if constexpr (requires { system_.rate(x, dx, k); }) {
-      return system_.rate(x, dx, k);
+      return system_.rate(x, dx, number(k));
     } else {
       single_.resize(h_.size());
       system_.rates(x, dx, single_);
@@ -154,7 +221,7 @@ class Integrator {
   /// Straight to guard k and across it. False: the straight line cannot be trusted.
   bool project(int k) {
     if (!(hdot_[k] > options_.c)) {
-      stop(Status::kNotLive, k, hdot_[k]);
+      stop(Status::kNotLive, number(k), hdot_[k]);
       return true;
     }
     double dt = -h_[k] / hdot_[k];
@@ -191,22 +258,31 @@ class Integrator {
     return true;
   }
 
-  /// x is on guard k: the mask changes, and the new field must leave the guard behind.
-  void cross_here(int k) {
+  /// x is on the guard of slot `slot`: the mask changes, and the new field must leave it behind.
+  void cross_here(int slot) {
+    const int k = number(slot);
     cross(system_, k, options_.reset, crossed_);
-    disarm(k);
+    Eigen::VectorXd& edges = few_ ? edges_ : edge_;
+    edges[k] = HUGE_VAL;
     if (!options_.reset.empty())
-      for (const int other : options_.reset[k]) wait(other);
+      for (const int other : options_.reset[k]) edges[other] = 0;
     ++solution_.counts.events;
     if (options_.record) {
       solution_.events.push_back({t_, k, x_, crossed_});
       keep_sample(t_, x_);
     }
+    if (few_) choose_pool();
     evaluate();
-    if (!finite())
+    if (!finite()) {
       stop(Status::kNotFinite);
-    else if (!(hdot_[k] > options_.c))
-      stop(Status::kNotLive, k, hdot_[k]);
+      return;
+    }
+    const double after = few_ ? rate_of_guard(k) : hdot_[k];
+    if (!(after > options_.c)) stop(Status::kNotLive, k, after);
+  }
+  double rate_of_guard(int k) {
+    if constexpr (kNamesNext) return system_.rate(x_, dx_, k);
+    return hdot_[k];
   }
 
   /// One step of the smooth field, cut where the first guard is met or its neighbourhood entered.
@@ -240,6 +316,7 @@ class Integrator {
       t_ = end, x_ = solver_.x(), dx_ = solver_.dxdt();
       h_.swap(h_next_), hdot_.swap(hdot_next_);
       update_waiting();
+      if (few_ && !options_.exact) update_all_waiting();
       return;
     }
 
@@ -268,16 +345,24 @@ class Integrator {
     }
   }
   /// A guard within ε that x moves away from has to leave before it is projected to again.
-  void update_waiting() {
-    const Eigen::Index m = h_.size();
-    for (Eigen::Index k = 0; k < m; ++k) {
-      const double edge = h_[k] >= -eps_[k] && (edge_[k] == 0 || !(hdot_[k] > 0)) ? 0 : -eps_[k];
-      edge_[k] = edge_[k] <= 0 ? edge : HUGE_VAL;
+  void update_waiting(const Eigen::VectorXd& h, const Eigen::VectorXd& hdot,
+                      Eigen::VectorXd& edges) const {
+    for (Eigen::Index k = 0; k < h.size(); ++k) {
+      const double eps = eps_[few_ ? 0 : k];
+      const double edge = h[k] >= -eps && (edges[k] == 0 || !(hdot[k] > 0)) ? 0 : -eps;
+      edges[k] = edges[k] <= 0 ? edge : HUGE_VAL;
     }
   }
+  void update_waiting() { update_waiting(h_, hdot_, edge_); }
+  /// The same for the guards outside the pool.
+  void update_all_waiting() {
+    system_.guards(x_, all_h_);
+    system_.rates(x_, dx_, all_hdot_);
+    update_waiting(all_h_, all_hdot_, edges_);
+  }
   void look_ahead(const State& x, const State& dx) {
-    system_.guards(x, h_next_);
-    system_.rates(x, dx, hdot_next_);
+    guards_of_pool(x, h_next_);
+    rates_of_pool(x, dx, hdot_next_);
     ++solution_.counts.guard_evaluations;
   }
 
@@ -328,7 +413,7 @@ class Integrator {
     double cut = locate(met, begin, to);
     for (;;) {
       solver_.dense(cut, probe_);
-      system_.guards(probe_, scratch_);
+      guards_of_pool(probe_, scratch_);
       ++solution_.counts.guard_evaluations;
       const double soon = options_.exact ? options_.simultaneous : 0;
       if ((scratch_.array() - edge + 0.05 * edge.min(0) - soon * hdot_.array().abs()).maxCoeff() <=
@@ -437,8 +522,12 @@ class Integrator {
   State x_next_, dx_next_, probe_;
   double t_;
   Crossed crossed_;
-  Eigen::VectorXd h_, hdot_;            ///< at x
-  Eigen::VectorXd h_next_, hdot_next_;  ///< at the end of a step
+  int guards_ = 0;
+  bool few_ = false;                          ///< the system names the guards that can be next
+  std::vector<int> pool_;                     ///< and these are they
+  Eigen::VectorXd edges_, all_h_, all_hdot_;  ///< of all guards
+  Eigen::VectorXd h_, hdot_;                  ///< at x
+  Eigen::VectorXd h_next_, hdot_next_;        ///< at the end of a step
   Eigen::VectorXd eps_, edge_, scratch_, single_;
   double time_to_edge_ = 0;    ///< at its present speed x takes this long to the next edge [s]
   long grid_ = 1;              ///< index of the next sample of the grid

@@ -21,6 +21,10 @@
 ///   s.select(crossed, k)        guard k was crossed (k = -1: any may have changed)
 ///   s.guard(x, k)               h_k(x) alone
 ///   s.rate(x, dx, k)            Dh_k(x) dx alone
+///   s.next_guards(crossed, list)   appends the few guards among which the next is, wherever x is:
+///                               whenever an armed guard has h ≥ -ε, a listed one has. Needs the
+///                               two above and one ε for all; then an event costs the same for any
+///                               number of guards
 ///   s.field_derivative(x, crossed, dx, ddx)   ddx = Df(x, crossed) dx
 namespace routh::event_selected {
 

@@ -1,5 +1,6 @@
 #include "routh/event_selected/systems.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -84,12 +85,41 @@ void Plate::select(const Crossed& crossed, int k) {
     count_ += sign, sum_ += sign * i, squares_ += sign * i * i;
   };
   if (k >= 0) {
-    add(k < n ? k : k - n, k < n ? 1 : -1);
+    const int i = k < n ? k : k - n;
+    add(i, k < n ? 1 : -1);
+    // the spring now differs from the neighbours it was like, and conversely
+    for (const int end : {i, i + 1}) {
+      if (end == 0 || end == n) continue;
+      const auto at = std::lower_bound(ends_.begin(), ends_.end(), end);
+      if (at != ends_.end() && *at == end)
+        ends_.erase(at);
+      else
+        ends_.insert(at, end);
+    }
     return;
   }
   count_ = sum_ = squares_ = 0;
-  for (int i = 0; i < n; ++i)
+  ends_.clear();
+  for (int i = 0; i < n; ++i) {
     if (crossed[i]) add(i, 1);
+    if (i > 0 && crossed[i] != crossed[i - 1]) ends_.push_back(i);
+  }
+}
+
+void Plate::next_guards(const Crossed& crossed, std::vector<int>& list) const {
+  const int n = p_.springs;
+  const auto add = [&](int i) { list.push_back(crossed[i] ? n + i : i); };
+  add(0);
+  for (const int end : ends_) {
+    if (list.back() % n != end - 1) add(end - 1);
+    add(end);
+  }
+  if (list.back() % n != n - 1) add(n - 1);
+}
+
+double Plate::tangent(double angle) const {
+  if (angle != last_angle_) last_angle_ = angle, last_tangent_ = std::tan(angle);
+  return last_tangent_;
 }
 
 void Plate::field(const State& x, const Crossed&, State& dx) const {
@@ -98,20 +128,20 @@ void Plate::field(const State& x, const Crossed&, State& dx) const {
     dx.setConstant(std::numeric_limits<double>::quiet_NaN());
     return;
   }
-  const double tangent = std::tan(x[2]), secant2 = 1 + tangent * tangent;
+  const double slope = tangent(x[2]), secant2 = 1 + slope * slope;
   // over the touching springs, d = x - x_i = d0 - pitch i: how many, Σd, Σd²
   const double d0 = x[0] - first_, n = static_cast<double>(count_);
   const double si = static_cast<double>(sum_), sii = static_cast<double>(squares_);
   const double sd = n * d0 - pitch_ * si;
   const double sdd = n * d0 * d0 - 2 * d0 * pitch_ * si + pitch_ * pitch_ * sii;
   // F_i = p + q d
-  const double p = k_ * (p_.length - x[1]) + b_ * (tangent * x[3] - x[4]);
-  const double q = k_ * tangent + b_ * secant2 * x[5];
+  const double p = k_ * (p_.length - x[1]) + b_ * (slope * x[3] - x[4]);
+  const double q = k_ * slope + b_ * secant2 * x[5];
   const double force = p * n + q * sd, moment = p * sd + q * sdd;
   dx[0] = x[3];
   dx[1] = x[4];
   dx[2] = x[5];
-  dx[3] = -tangent * force / p_.mass;
+  dx[3] = -slope * force / p_.mass;
   dx[4] = force / p_.mass - p_.gravity;
   dx[5] = -secant2 * moment / p_.inertia;
 }
@@ -119,31 +149,30 @@ void Plate::field(const State& x, const Crossed&, State& dx) const {
 void Plate::guards(const State& x, Eigen::VectorXd& h) const {
   const int n = p_.springs;
   h.resize(2 * n);
-  const double tangent = std::tan(x[2]), step = -tangent * pitch_;
-  const double base = p_.length + tangent * (x[0] - first_) - x[1];
+  const double slope = tangent(x[2]), step = -slope * pitch_;
+  const double base = p_.length + slope * (x[0] - first_) - x[1];
   h.head(n) = (base + step * index_).matrix();
   h.tail(n) = -h.head(n);
 }
 
 void Plate::rates(const State& x, const State& dx, Eigen::VectorXd& hdot) const {
   const int n = p_.springs;
-  const double tangent = std::tan(x[2]), turn = (1 + tangent * tangent) * dx[2];
-  const double base = tangent * dx[0] - dx[1] + turn * (x[0] - first_), step = -turn * pitch_;
+  const double slope = tangent(x[2]), turn = (1 + slope * slope) * dx[2];
+  const double base = slope * dx[0] - dx[1] + turn * (x[0] - first_), step = -turn * pitch_;
   hdot.head(n) = (base + step * index_).matrix();
   hdot.tail(n) = -hdot.head(n);
 }
 
 double Plate::guard(const State& x, int k) const {
   const int n = p_.springs, i = k < n ? k : k - n;
-  const double h = p_.length + std::tan(x[2]) * (x[0] - spring_at(i)) - x[1];
+  const double h = p_.length + tangent(x[2]) * (x[0] - spring_at(i)) - x[1];
   return k < n ? h : -h;
 }
 
 double Plate::rate(const State& x, const State& dx, int k) const {
   const int n = p_.springs, i = k < n ? k : k - n;
-  const double tangent = std::tan(x[2]);
-  const double hdot =
-      tangent * dx[0] - dx[1] + (1 + tangent * tangent) * (x[0] - spring_at(i)) * dx[2];
+  const double slope = tangent(x[2]);
+  const double hdot = slope * dx[0] - dx[1] + (1 + slope * slope) * (x[0] - spring_at(i)) * dx[2];
   return k < n ? hdot : -hdot;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "routh/event_selected/solution.h"
 
@@ -104,14 +105,21 @@ class Plate {
   void rates(const State& x, const State& dx, Eigen::VectorXd& hdot) const;
   double guard(const State& x, int k) const;
   double rate(const State& x, const State& dx, int k) const;
+  /// The springs at the ends of each run of neighbours that all touch or all do not: h_i is affine
+  /// in i at any state, so whatever spring of a run is met, one at its ends is met as well.
+  void next_guards(const Crossed& crossed, std::vector<int>& list) const;
 
   /// Kinetic, gravitational and of the springs that `crossed` says to touch [J].
   double energy(const State& x, const Crossed& crossed) const;
 
  private:
+  double tangent(double angle) const;  ///< remembers the last
+
   PlateParameters p_;
+  mutable double last_angle_ = 0, last_tangent_ = 0;
   double first_ = 0, pitch_ = 0, k_ = 0, b_ = 0;
-  Eigen::ArrayXd index_;                         ///< 0, 1, .. n - 1
+  Eigen::ArrayXd index_;   ///< 0, 1, .. n - 1
+  std::vector<int> ends_;  ///< sorted: spring i touches and spring i - 1 does not, or conversely
   long long count_ = 0, sum_ = 0, squares_ = 0;  ///< Σ1, Σi, Σi² over the touching springs i
 };
 

@@ -168,6 +168,53 @@ TEST(Plate, TheModelEndsWhereThePlateStandsUpright) {
   EXPECT_NEAR(std::abs(s.x[2]), M_PI / 2, 1e-3);
 }
 
+/// The plate without the hint which springs can be next: every guard is looked at.
+struct PlainPlate {
+  using State = Plate::State;
+  Plate plate;
+  void select(const Crossed& crossed, int k) { plate.select(crossed, k); }
+  void field(const State& x, const Crossed& crossed, State& dx) { plate.field(x, crossed, dx); }
+  void guards(const State& x, Eigen::VectorXd& h) { plate.guards(x, h); }
+  void rates(const State& x, const State& dx, Eigen::VectorXd& hdot) { plate.rates(x, dx, hdot); }
+};
+
+TEST(Plate, LookingAtTheNextSpringsOnlyFindsTheSameEventsAsLookingAtAll) {
+  for (const bool exact : {false, true})
+    for (const double angle : {-0.08, 0.0, 0.003, 0.06})
+      for (const double eps : {1e-4, 3e-3, 0.05}) {
+        Plate plate({.springs = 23, .damping = 4, .angle = angle});
+        PlainPlate plain{plate};
+        const Options options =
+            tight({.eps = eps, .exact = exact, .t_end = 2, .reset = plate.reset()});
+        const auto few = integrate(plate, plate.start(), options);
+        const auto all = integrate(plain, plate.start(), options);
+        ASSERT_TRUE(few.finished() && all.finished());
+        // springs met at the same instant may come in any order
+        ASSERT_EQ(few.events.size(), all.events.size());
+        for (std::size_t i = 0; i < few.events.size(); ++i)
+          EXPECT_NEAR(few.events[i].time, all.events[i].time, 1e-8);
+        EXPECT_LT((few.x - all.x).norm(), 1e-6);
+      }
+}
+
+TEST(Plate, FinishesForAnyEps) {
+  for (double eps = 1e-3; eps < 0.3; eps *= 1.1)
+    for (const int springs : {5, 20, 50})
+      for (const double damping : {0.0, 4.0}) {
+        Plate plate({.springs = springs, .damping = damping});
+        const Options options{.eps = eps,
+                              .t_end = 2,
+                              .reset = plate.reset(),
+                              .step = {.rtol = 1e-6, .atol = 1e-6},
+                              .sample_every = 0.02};
+        const auto s = integrate(plate, plate.start(), options);
+        EXPECT_TRUE(s.finished()) << "eps " << eps << ", " << springs
+                                  << " springs: " << describe(s, options);
+        EXPECT_TRUE(std::is_sorted(s.times.begin(), s.times.end()));
+        EXPECT_EQ(s.times.size(), 101 + s.events.size());
+      }
+}
+
 TEST(Plate, RefusesParametersThatAreNoPlate) {
   EXPECT_THROW(Plate({.springs = 0}), std::invalid_argument);
   EXPECT_THROW(Plate({.stiffness = -1}), std::invalid_argument);
