@@ -65,7 +65,11 @@ struct ReproduceArguments {
   int threads = 0;
 };
 
-std::vector<ReproduceItem> other_papers() { return p3_items(); }
+std::vector<ReproduceItem> other_papers() {
+  std::vector<ReproduceItem> items = p3_items();
+  for (const ReproduceItem& item : p5_items()) items.push_back(item);
+  return items;
+}
 
 std::vector<std::string> all_items() {
   std::vector<std::string> items{"p1-table3", "p1-outcomes"};

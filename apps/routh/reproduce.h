@@ -13,5 +13,6 @@ struct ReproduceItem {
 };
 
 std::vector<ReproduceItem> p3_items();
+std::vector<ReproduceItem> p5_items();
 
 }  // namespace routh::app
