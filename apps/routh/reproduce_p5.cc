@@ -42,7 +42,8 @@ std::string block(const std::string& name, const std::vector<double>& x,
   return text + "EOD\n";
 }
 const char* kStyle =
-    "set encoding utf8\nset border 3 lw 1.2\nset tics nomirror\nset grid lc rgb '#e4e4e4'\n";
+    "set encoding utf8\nset border 3 lw 1.2\nset tics nomirror\nset grid xtics ytics lt 1 lc rgb "
+    "'#e4e4e4'\n";
 
 /// The states on the grid of samples, without those at events.
 template <class State>
@@ -111,7 +112,7 @@ void order(const std::string& folder) {
                block("d", inverse, error) +
                fmt::format(
                    "plot {} * x**({}) w l dt 2 lw 2 lc rgb '#1f5fbf' title 'fit on the "
-                   "grey interval: ε^{{{:.2f}}}', $d w lp pt 7 ps 0.6 lw 1.5 lc rgb "
+                   "grey interval: ε^{{{:.2f}}}', $d w p pt 7 ps 0.7 lc rgb "
                    "'#c8281e' title 'projection within ε'\nset output\n",
                    std::exp(offset), -fit, fit);
       });
@@ -215,8 +216,7 @@ void hopper(const std::string& folder) {
               "set ylabel '{}'\nset xlabel ''\n{}\nplot ${} w l lw 4 lc rgb '#b8b8b8' title "
               "'closed "
               "form', ${} w l lw 1.6 lc rgb '#c8281e' title 'ε = 0.13'\n",
-              label, key ? "set key at graph 0.62, graph 0.98 samplen 2" : "unset key", exact,
-              ours);
+              label, key ? "set key bottom center samplen 2" : "unset key", exact, ours);
         };
         panel("height z [m]", "z", "zo", true);
         panel("velocity [m/s]", "v", "vo", false);
@@ -225,7 +225,8 @@ void hopper(const std::string& folder) {
           text += fmt::format(
               "set ylabel '{0}'\nset xlabel 'time [s]'\n{2}\nplot ${1}0 w l lw 1.6 lc rgb "
               "'#c8281e' title 'ε = 0.13', ${1}1 w l lw 1.6 lc rgb '#1f5fbf' title 'ε = 0.024'\n",
-              label, name, name[1] == 'z' ? "set key bottom left samplen 2" : "unset key");
+              label, name,
+              name[1] == 'z' ? "set key default\nset key bottom left samplen 2" : "unset key");
         return text + "unset multiplot\nset output\n";
       });
   fmt::print("    {}\n", fmt::join(written, ", "));
