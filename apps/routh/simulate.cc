@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "event_selected.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
@@ -21,10 +22,12 @@ struct SimulateArguments {
   double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
   std::string jacobians = "default", law = "simultaneous", seed = "0";
   bool no_detection = false, no_stabilise = false, project = false, raw = false;
+  double eps = 0, stiffness = 1e4, contact_damping = 0;
+  bool exact = false;
   std::string json, csv, plot, animate;
 };
 
-const std::vector<std::string> kMethods{"time-stepping"};
+const std::vector<std::string> kMethods{"time-stepping", "event-selected"};
 
 std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
   const std::string method = a.method.empty() ? scenario.simulation.method : a.method;
@@ -34,6 +37,10 @@ std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) 
         "--method {}: there is no such method; {}", method,
         close.empty() ? "known are " + io::join(kMethods) : "did you mean '" + close + "'?"));
   }
+  if (!scenario.system.empty() && method != "event-selected")
+    throw io::InputError(
+        fmt::format("--method {}: {} is an event-selected system; it moves by event-selected only",
+                    method, scenario.name));
   return method;
 }
 
@@ -121,6 +128,57 @@ std::string describe(const io::Motion& motion) {
   return text;
 }
 
+/// Everything that was asked for, from a finished simulation.
+int report(const SimulateArguments& a, const io::Motion& motion, const std::string& text) {
+  const bool quiet = a.json == "-";
+  const std::string json = a.json.empty() ? "" : io::to_json(motion, a.raw).dump() + "\n";
+  fmt::print("{}", quiet ? json : text);
+  if (!quiet && !a.json.empty()) io::write_file(a.json, json);
+  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(motion));
+  if (!a.plot.empty()) {
+    const std::string name =
+        std::filesystem::path(a.scenario.name).stem().string() + "-" + motion.method;
+    const std::vector<std::string> written = io::draw(motion, name, a.plot);
+    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+  }
+  if (!a.animate.empty()) io::animate(motion, a.animate);
+  const Trajectory& t = motion.trajectory;
+  if (t.status == SimulationStatus::kInaccurate) {
+    fmt::print(stderr,
+               "routh: warning: {} of {} complementarity problems were not solved to the tolerance "
+               "(largest residual {:.1e})\n",
+               t.inaccurate, t.lcps, t.max_residual);
+  }
+  if (t.status == SimulationStatus::kInterrupted)
+    fmt::print(stderr, "routh: stopped at {:.6g} s; what was written is marked incomplete\n",
+               t.final.time);
+  if (t.status == SimulationStatus::kStopped)
+    fmt::print(stderr, "routh: {}; what was written is marked incomplete\n", t.message);
+  const bool whole =
+      t.status != SimulationStatus::kInterrupted && t.status != SimulationStatus::kStopped;
+  return whole ? kDone : kUnfinished;
+}
+
+int run_event_selected(io::Scenario scenario, const SimulateArguments& a) {
+  EventSelectedArguments e{.eps = a.eps != 0 ? a.eps : scenario.simulation.eps,
+                           .exact = a.exact,
+                           .end = a.end != 0 ? a.end : scenario.simulation.end,
+                           .every = a.every,
+                           .stiffness = a.stiffness,
+                           .contact_damping = a.contact_damping};
+  io::Json options{{"exact", e.exact}, {"end", e.end}, {"every", e.every}};
+  if (!e.exact) options["eps"] = e.eps;
+  if (scenario.mechanism) {
+    options["contact_stiffness"] = e.stiffness;
+    options["contact_damping"] = e.contact_damping;
+  }
+  const EventSelectedRun run = run_event_selected(scenario, e);
+  if (!a.animate.empty() && !scenario.mechanism)
+    throw io::InputError("--animate: this system has no picture");
+  return report(a, {scenario, "event-selected", options, run.trajectory, run.summary},
+                describe_event_selected(scenario, run));
+}
+
 int run_simulate(const SimulateArguments& a) {
   // everything that can be wrong is found before the work begins
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
@@ -137,11 +195,12 @@ int run_simulate(const SimulateArguments& a) {
     io::check_writable_folder(a.plot);
   }
   const io::Scenario scenario = a.scenario.load();
-  if (!scenario.mechanism) {
+  if (!scenario.mechanism && scenario.system.empty()) {
     throw io::InputError(fmt::format(
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
+  if (method == "event-selected") return run_event_selected(scenario, a);
   TimeSteppingOptions options = time_stepping_options(scenario, a);
   const State start = start_of(scenario, a);
   const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
@@ -152,27 +211,7 @@ int run_simulate(const SimulateArguments& a) {
   clear_progress();
 
   const io::Motion motion{scenario, method, options_json(options, a), trajectory};
-  const bool quiet = a.json == "-";
-  const std::string json = a.json.empty() ? "" : io::to_json(motion, a.raw).dump() + "\n";
-  fmt::print("{}", quiet ? json : describe(motion));
-  if (!quiet && !a.json.empty()) io::write_file(a.json, json);
-  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(motion));
-  if (!a.plot.empty()) {
-    const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-" + method;
-    const std::vector<std::string> written = io::draw(motion, name, a.plot);
-    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
-  }
-  if (!a.animate.empty()) io::animate(motion, a.animate);
-  if (trajectory.status == SimulationStatus::kInaccurate) {
-    fmt::print(stderr,
-               "routh: warning: {} of {} complementarity problems were not solved to the tolerance "
-               "(largest residual {:.1e})\n",
-               trajectory.inaccurate, trajectory.lcps, trajectory.max_residual);
-  }
-  if (trajectory.status == SimulationStatus::kInterrupted)
-    fmt::print(stderr, "routh: stopped at {:.6g} s; what was written is marked incomplete\n",
-               trajectory.final.time);
-  return trajectory.status == SimulationStatus::kInterrupted ? kUnfinished : kDone;
+  return report(a, motion, describe(motion));
 }
 
 }  // namespace
@@ -182,7 +221,8 @@ void add_simulate(CLI::App& app, int& code) {
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
   c->add_option("--method", a->method,
-                "time-stepping: one complementarity problem a step, P3 (default: the scenario's)");
+                "time-stepping: one complementarity problem a step, P3; event-selected: smooth "
+                "pieces between guards, contacts as springs, P5 (default: the scenario's)");
   c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   c->add_option("--step", a->step, "time-stepping: step h [s] (default: the scenario's)")
@@ -206,6 +246,19 @@ void add_simulate(CLI::App& app, int& code) {
       ->check(CLI::IsMember(impact_law_names()))
       ->capture_default_str();
   c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
+  c->add_option("--eps", a->eps,
+                "event-selected: project to a guard from this far, in the units of its function "
+                "(default: the scenario's)")
+      ->check(positive("a number"));
+  c->add_flag("--exact", a->exact, "event-selected: locate every event instead of projecting");
+  c->add_option("--contact-stiffness", a->stiffness,
+                "event-selected: of each contact of a mechanism [N/m]")
+      ->check(positive("a stiffness"))
+      ->capture_default_str();
+  c->add_option("--contact-damping", a->contact_damping,
+                "event-selected: of each contact of a mechanism [N s/m]")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   c->add_flag("--project", a->project, "close the joints at the start");
   c->add_option("--every", a->every,
                 "record at these intervals [s] (default: every step and impact)")

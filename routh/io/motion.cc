@@ -24,8 +24,10 @@ Json to_json(const Motion& motion, bool raw) {
   for (const Parameter& p : motion.scenario.parameters) j["parameters"][p.name] = p.value;
   j["options"] = motion.options;
   j["status"] = to_string(t.status);
-  j["complete"] = t.status != SimulationStatus::kInterrupted;
-  j["coordinates"] = motion.scenario.mechanism->coordinates();
+  if (!t.message.empty()) j["message"] = t.message;
+  j["complete"] =
+      t.status != SimulationStatus::kInterrupted && t.status != SimulationStatus::kStopped;
+  j["coordinates"] = motion.scenario.coordinates;
   j["contacts"] = Json::array();
   for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);
   j["time"] = t.time;
@@ -58,12 +60,13 @@ Json to_json(const Motion& motion, bool raw) {
       {"energy_end", t.energy.back()},
       {"seconds", t.seconds},
       {"steps_per_second", t.seconds > 0 ? static_cast<double>(t.steps) / t.seconds : 0}};
+  j["summary"].update(motion.summary);
   return j;
 }
 
 std::string to_csv(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
-  const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
+  const std::vector<std::string>& names = motion.scenario.coordinates;
   std::string text = "time";
   for (const std::string& name : names) text += "," + name;
   for (const std::string& name : names) text += ",d/dt " + name;

@@ -16,6 +16,7 @@ struct Motion {
   std::string method;
   Json options;
   const Trajectory& trajectory;
+  Json summary = Json::object();  ///< what the method adds to the summary
 };
 
 /// The keys of `routh simulate --json`; `raw` adds v^h of P3 (4.11) as v_raw.

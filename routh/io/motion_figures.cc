@@ -47,7 +47,7 @@ Series velocity_series(const Trajectory& t, int coordinate) {
   for (std::size_t k = 0; k < t.time.size(); ++k) {
     for (; next < t.events.size() && t.events[next].time <= t.time[k]; ++next) {
       const Event& e = t.events[next];
-      if (e.kind != EventKind::kImpact) continue;
+      if (e.kind != EventKind::kImpact && e.kind != EventKind::kCrossing) continue;
       series.emplace_back(e.time, e.v_minus[coordinate]);
       series.emplace_back(e.time, e.v_plus[coordinate]);
     }
@@ -75,13 +75,15 @@ std::vector<int> chosen(const std::vector<VectorXd>& values) {
 std::string plots_script(const Motion& motion, const std::string& terminal,
                          const std::string& output) {
   const Trajectory& t = motion.trajectory;
-  const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
+  const std::vector<std::string>& names = motion.scenario.coordinates;
+  const bool has_energy = std::isfinite(t.energy.front());
   std::string text = fmt::format(
-      "set terminal {} size 900,960 font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set multiplot layout 3,1 title '{}' font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
+      "set terminal {} size 900,{} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
+      "set multiplot layout {},1 title '{}' font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
       "set key outside right top Left reverse samplen 2 noenhanced\nset xrange [{}:{}]\n"
-      "set lmargin 11\nset rmargin 24\nset grid ytics lc rgb '#e4e4e4'\n",
-      terminal, output, short_title(motion), t.time.front(), t.time.back());
+      "set lmargin 13\nset rmargin 24\nset grid ytics lc rgb '#e4e4e4'\n",
+      terminal, has_energy ? 960 : 640, output, has_energy ? 3 : 2, short_title(motion),
+      t.time.front(), t.time.back());
 
   // impacts as lines through all panels; many of them would hide the curves
   const auto impacts = std::count_if(t.events.begin(), t.events.end(),
@@ -105,9 +107,9 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
       plot += fmt::format("{}${} w l lw 2 lc rgb '{}' title '{}'", k ? ", " : "plot ", name,
                           kColours[k], which[k] < 0 ? "kinetic + potential" : names[which[k]]);
     }
-    text +=
-        fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label,
-                        last ? "time [s]    (lines: impacts; dotted: lift-off, slip, stick)" : "", plot);
+    text += fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label,
+                        last ? "time [s]    (lines: impacts; dotted: lift-off, slip, stick)" : "",
+                        plot);
   };
   const auto positions = [&](int i) {
     Series series;
@@ -121,7 +123,9 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
   };
   panel("position [m, rad]", chosen(t.q), positions, false);
   panel(
-      "velocity [m/s, rad/s]", chosen(t.v), [&](int i) { return velocity_series(t, i); }, false);
+      "velocity [m/s, rad/s]", chosen(t.v), [&](int i) { return velocity_series(t, i); },
+      !has_energy);
+  if (!has_energy) return text + "unset multiplot\nset output\n";
   // a constant energy keeps a visible scale
   const auto [least, most] = std::minmax_element(t.energy.begin(), t.energy.end());
   if (*most - *least < 1e-9 * std::max(1.0, std::abs(*most)))
@@ -182,7 +186,8 @@ std::string strip_script(const Motion& motion, const std::string& terminal,
   const double panel = 1000.0 / columns;
   std::string text = fmt::format(
       "set terminal {} size 1000,{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set clip one\nset clip two\nset multiplot layout {},{} title '{}' font ',15'\nunset key\nunset tics\nset border 31 lc "
+      "set clip one\nset clip two\nset multiplot layout {},{} title '{}' font ',15'\nunset "
+      "key\nunset tics\nset border 31 lc "
       "rgb '#dddddd'\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\nset tmargin 1.8\nset "
       "bmargin 0.3\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
       terminal, rows * (panel / aspect + 34) + 46, output, rows, columns, short_title(motion),
@@ -219,7 +224,8 @@ std::string animated_gif_script(const Motion& motion, const std::string& output)
   const Timing time = timing(t, 25, 400);
   std::string text = fmt::format(
       "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\nset output '{}'\n"
-      "set clip one\nset clip two\nunset key\nunset tics\nunset border\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\n"
+      "set clip one\nset clip two\nunset key\nunset tics\nunset border\nset size ratio -1\nset "
+      "lmargin 0.5\nset rmargin 0.5\n"
       "set tmargin 1.8\nset bmargin 0.3\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "$planes << EOD\n{}EOD\n",
       std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width, height,
@@ -334,6 +340,7 @@ std::vector<std::string> draw(const Motion& motion, const std::string& name,
       render(folder, name, [&](const std::string& terminal, const std::string& output) {
         return plots_script(motion, terminal, output);
       });
+  if (!motion.scenario.mechanism) return written;
   for (std::string& path :
        render(folder, name + "-strip", [&](const std::string&terminal, const std::string&output) {
          return strip_script(motion, terminal, output);

@@ -89,6 +89,10 @@ bool ImpactCase::approaching() const { return colliding(problem(), problem().c);
 ImpactCase impact_case(Scenario scenario) {
   ImpactCase impact{.scenario = std::move(scenario)};
   const Scenario& s = impact.scenario;
+  if (!s.system.empty())
+    throw InputError(
+        fmt::format("{}: an event-selected system has no impacts; 'routh simulate {}' moves it",
+                    s.name, s.name));
   try {
     impact.reduced = reduce(s.terms, s.v);
   } catch (const std::invalid_argument& e) {

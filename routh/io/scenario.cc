@@ -210,10 +210,17 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     scenario.q = loaded.q, scenario.v = loaded.v;
     if (root.has("start")) read_start(root["start"], scenario);
     scenario.terms = scenario.mechanism->terms(scenario.q, scenario.v);
+    scenario.coordinates = scenario.mechanism->coordinates();
+  } else if (root.has("system")) {
+    root.allow_keys({"title", "parameters", "system", "simulate"});
+    scenario.system = root["system"].text();
+    const std::vector<std::string> known{"order-test", "hopper", "plate"};
+    if (index_of(known, scenario.system) < 0) root["system"].fail("must be one of " + join(known));
+    scenario.simulation.method = "event-selected";
   } else if (root.has("M")) {
     read_matrices(root, scenario);
   } else {
-    root.fail("must have either 'mechanism' or the matrices M, Jn, Jt, mu, v");
+    root.fail("must have 'mechanism', 'system' or the matrices M, Jn, Jt, mu, v");
   }
   if (root.has("impact")) {
     const Field impact = root["impact"];
@@ -227,11 +234,13 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   }
   if (root.has("simulate")) {
     const Field simulate = root["simulate"];
-    simulate.allow_keys({"method", "step", "end"});
+    simulate.allow_keys({"method", "step", "end", "eps"});
     SimulationDefaults& defaults = scenario.simulation;
     defaults.method = simulate.text_or("method", defaults.method);
     defaults.step = simulate.number_or("step", defaults.step);
     defaults.end = simulate.number_or("end", defaults.end);
+    defaults.eps = simulate.number_or("eps", defaults.eps);
+    if (!(defaults.eps > 0)) simulate["eps"].fail("must be positive");
     if (!(defaults.step > 0)) simulate["step"].fail("must be positive");
     if (!(defaults.end > 0)) simulate["end"].fail("must be positive");
   }

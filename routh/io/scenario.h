@@ -31,13 +31,16 @@ struct SimulationDefaults {
   std::string method = "time-stepping";
   double step = 1e-3;  ///< h [s]
   double end = 1;      ///< [s]
+  double eps = 1e-3;   ///< event-selected: width of a guard's neighbourhood, in the units of h
 };
 
 struct Scenario {
   std::string name;  ///< of the built-in scenario, or the file's path
   std::string title;
   std::vector<Parameter> parameters;         ///< with overrides applied
-  std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices
+  std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices and named systems
+  std::string system;                        ///< an event-selected system of P5, by name
+  std::vector<std::string> coordinates;      ///< of q; of the mechanism unless there is none
   Eigen::VectorXd q, v;                      ///< at the start; q is empty for plain matrices
   Terms terms;                               ///< at the start
   ImpactDefaults impact;

@@ -6,12 +6,16 @@ std::string_view to_string(EventKind kind) {
   switch (kind) {
     case EventKind::kImpact:
       return "impact";
+    case EventKind::kTouch:
+      return "touch";
     case EventKind::kLiftOff:
       return "lift-off";
     case EventKind::kSlip:
       return "slip";
     case EventKind::kStick:
       return "stick";
+    case EventKind::kCrossing:
+      return "crossing";
   }
   return "";
 }
@@ -24,6 +28,8 @@ std::string_view to_string(SimulationStatus status) {
       return "interrupted";
     case SimulationStatus::kInaccurate:
       return "inaccurate";
+    case SimulationStatus::kStopped:
+      return "stopped";
   }
   return "";
 }

@@ -14,10 +14,12 @@ struct State {
 };
 
 enum class EventKind {
-  kImpact,   ///< contacts close or collide: the velocity jumps
-  kLiftOff,  ///< a contact stops pressing and opens
-  kSlip,     ///< a sticking contact begins to slide
-  kStick,    ///< a sliding contact comes to rest
+  kImpact,    ///< contacts close or collide: the velocity jumps
+  kTouch,     ///< a contact that gives closes: the velocity does not jump
+  kLiftOff,   ///< a contact stops pressing and opens
+  kSlip,      ///< a sticking contact begins to slide
+  kStick,     ///< a sliding contact comes to rest
+  kCrossing,  ///< a guard of an event-selected system is crossed
 };
 std::string_view to_string(EventKind kind);
 
@@ -34,12 +36,14 @@ enum class SimulationStatus {
   kDone,
   kInterrupted,  ///< the caller asked for an end
   kInaccurate,   ///< done, but some steps were not solved to the tolerance
+  kStopped,      ///< the method could not go on: `message` says why
 };
 std::string_view to_string(SimulationStatus status);
 
 /// What a simulation returns, by any method.
 struct [[nodiscard]] Trajectory {
   SimulationStatus status = SimulationStatus::kDone;
+  std::string message;                 ///< of kStopped
   std::vector<double> time;            ///< [s], beginning with the start
   std::vector<Eigen::VectorXd> q, v;   ///< at these times
   std::vector<Eigen::VectorXd> v_raw;  ///< time-stepping: v^h of P3 (4.11), while v is (4.9)

@@ -58,6 +58,39 @@ TEST_F(App, ListNamesEveryScenarioAndParameter) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word;
 }
 
+TEST_F(App, EventSelectedSystemsMoveAndKeepTheirEnergy) {
+  const nlohmann::json order =
+      json_of("simulate order-test --method event-selected --eps 1e-3 --end 0.5");
+  EXPECT_EQ(order["events"].size(), 3u);
+  EXPECT_NEAR(order["final"]["q"][0].get<double>(), 0.26985, 1e-5);
+  EXPECT_EQ(order["events"][0]["contacts"][0], "y");
+  const nlohmann::json plate = json_of(
+      "simulate plate --set springs=100 --set height=2.5 --set angle=0.05 --method event-selected "
+      "--exact --end 2");
+  EXPECT_EQ(plate["events"].size(), 300u);
+  EXPECT_NEAR(plate["summary"]["energy_end"].get<double>(),
+              plate["summary"]["energy_start"].get<double>(), 1e-5);
+  EXPECT_EQ(json_of("simulate hopper --end 60")["status"], "done");
+  EXPECT_EQ(
+      json_of("simulate rocking-block --method event-selected --end 0.2")["events"][0]["kind"],
+      "touch");
+}
+
+TEST_F(App, EventSelectedSaysWhatIsWrong) {
+  for (const char* bad : {"simulate order-test --eps 0", "simulate order-test --end -1",
+                          "simulate plate --set springs=2.5", "simulate plate --set mass=0",
+                          "simulate hopper --method time-stepping", "simulate plate --set spring=3",
+                          "impact plate", "simulate order-test --animate x.svg"}) {
+    const Result r = run(bad);
+    EXPECT_EQ(r.code, 2) << bad << "\n" << r.out;
+    EXPECT_FALSE(r.out.empty());
+  }
+  // a plate on two springs tips over within five seconds, where its model ends
+  const Result r = run("simulate plate --set springs=2 --end 5");
+  EXPECT_EQ(r.code, 3);
+  EXPECT_NE(r.out.find("not finite at t = 4.3"), std::string::npos) << r.out;
+}
+
 TEST_F(App, ImpactShowsEveryOutcome) {
   const Result r = run("impact rocking-block");
   EXPECT_EQ(r.code, 0);

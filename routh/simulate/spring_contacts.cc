@@ -1,0 +1,140 @@
+#include "routh/simulate/spring_contacts.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace routh {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// One value for all contacts, or one each.
+VectorXd spread(const VectorXd& values, Eigen::Index contacts, const std::string& name) {
+  if (values.size() != 1 && values.size() != contacts)
+    throw std::invalid_argument(name + " must have one value, or one for each of the " +
+                                std::to_string(contacts) + " contacts");
+  return values.size() == contacts ? values : VectorXd::Constant(contacts, values[0]);
+}
+
+}  // namespace
+
+SpringContacts::SpringContacts(const System& system, const SpringContactOptions& options)
+    : system_(system) {
+  if (system.nq() != system.nv())
+    throw std::invalid_argument(
+        "spring contacts need a system with as many coordinates as velocities");
+  system.gaps(VectorXd::Zero(system.nq()), gap_, joint_gap_);
+  k_ = spread(options.stiffness, gap_.size(), "stiffness");
+  b_ = spread(options.damping, gap_.size(), "damping");
+  if (!(k_.array() > 0).all() || !k_.allFinite())
+    throw std::invalid_argument("stiffness of contacts must be positive");
+  if (!(b_.array() >= 0).all() || !b_.allFinite())
+    throw std::invalid_argument("damping of contacts must not be negative");
+}
+
+SpringContacts::State SpringContacts::state(const routh::State& at) const {
+  State x(2 * system_.nv() + 1);
+  x << at.q, at.v, at.time;
+  return x;
+}
+
+void SpringContacts::evaluate(const State& x) {
+  const int nv = system_.nv();
+  q_ = x.head(nv), v_ = x.segment(nv, nv);
+  system_.evaluate(x[2 * nv], q_, v_, terms_);
+}
+
+void SpringContacts::field(const State& x, const event_selected::Crossed& crossed, State& dx) {
+  const int nv = system_.nv();
+  evaluate(x);
+  force_ = terms_.forces;
+  for (int i = 0; i < contacts(); ++i) {
+    if (!crossed[i]) continue;
+    const Contact& contact = terms_.contacts[i];
+    force_ -= contact.Jn.transpose() * (k_[i] * contact.phi + b_[i] * contact.Jn.dot(v_));
+  }
+  dx.head(nv) = v_;
+  const Eigen::Index na = terms_.A.rows();
+  if (na == 0) {
+    dx.segment(nv, nv) = terms_.M.llt().solve(force_);
+  } else {
+    MatrixXd K = MatrixXd::Zero(nv + na, nv + na);
+    K.topLeftCorner(nv, nv) = terms_.M;
+    K.topRightCorner(nv, na) = terms_.A.transpose();
+    K.bottomLeftCorner(na, nv) = terms_.A;
+    VectorXd right(nv + na);
+    right << force_, -terms_.joint_bias;
+    dx.segment(nv, nv) = K.partialPivLu().solve(right).head(nv);
+  }
+  dx[2 * nv] = 1;
+}
+
+void SpringContacts::guards(const State& x, VectorXd& h) {
+  q_ = x.head(system_.nv());
+  system_.gaps(q_, gap_, joint_gap_);
+  h.resize(2 * gap_.size());
+  h << -gap_, gap_;
+}
+
+void SpringContacts::rates(const State& x, const State& dx, VectorXd& hdot) {
+  const int nv = system_.nv(), m = contacts();
+  evaluate(x);
+  for (int i = 0; i < m; ++i) {
+    hdot[i] = -terms_.contacts[i].Jn.dot(dx.head(nv));
+    hdot[m + i] = -hdot[i];
+  }
+}
+
+double SpringContacts::energy(const State& x) {
+  evaluate(x);
+  double e = 0.5 * v_.dot(terms_.M * v_) + system_.potential_energy(q_);
+  for (int i = 0; i < contacts(); ++i)
+    e += 0.5 * k_[i] * std::pow(std::min(0.0, terms_.contacts[i].phi), 2);
+  return e;
+}
+
+Trajectory simulate(const System& system, const State& start, const SpringContactOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  SpringContacts springs(system, options);
+  event_selected::Options integration = options.integration;
+  integration.t_start = start.time;
+  integration.reset = springs.reset();
+  integration.crossed = {};
+  const auto solution = event_selected::integrate(springs, springs.state(start), integration);
+
+  const int nv = system.nv(), m = springs.contacts();
+  Trajectory t;
+  if (!solution.finished()) {
+    t.status = SimulationStatus::kStopped;
+    t.message = event_selected::describe(solution, integration);
+  }
+  VectorXd h;
+  for (std::size_t k = 0; k < solution.times.size(); ++k) {
+    const VectorXd& x = solution.states[k];
+    t.time.push_back(solution.times[k]);
+    t.q.push_back(x.head(nv)), t.v.push_back(x.segment(nv, nv));
+    t.energy.push_back(springs.energy(x));
+    springs.guards(x, h);
+    if (m > 0) t.max_penetration = std::max(t.max_penetration, h.head(m).maxCoeff());
+  }
+  for (const auto& e : solution.events) {
+    const VectorXd v = e.x.segment(nv, nv);
+    t.events.push_back({.time = e.time,
+                        .kind = e.guard < m ? EventKind::kTouch : EventKind::kLiftOff,
+                        .contacts = {e.guard % m},
+                        .v_minus = v,
+                        .v_plus = v,
+                        .impulse = {}});
+  }
+  t.final = {solution.time, solution.x.head(nv), solution.x.segment(nv, nv)};
+  t.steps = solution.counts.steps;
+  t.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return t;
+}
+
+}  // namespace routh
