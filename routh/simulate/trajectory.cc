@@ -12,6 +12,10 @@ std::string_view to_string(EventKind kind) {
       return "slip";
     case EventKind::kStick:
       return "stick";
+    case EventKind::kTouchdown:
+      return "touchdown";
+    case EventKind::kZeno:
+      return "zeno";
   }
   return "";
 }
@@ -24,6 +28,12 @@ std::string_view to_string(SimulationStatus status) {
       return "interrupted";
     case SimulationStatus::kInaccurate:
       return "inaccurate";
+    case SimulationStatus::kAmbiguous:
+      return "ambiguous";
+    case SimulationStatus::kJammed:
+      return "jammed";
+    case SimulationStatus::kEventStorm:
+      return "event storm";
   }
   return "";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,23 @@ struct State {
   Eigen::VectorXd q, v;
 };
 
+/// What a contact does in a mode of the hybrid system.
+enum class Grip : std::uint8_t {
+  kOpen,
+  kStick,          ///< holds in the normal and in the tangential direction
+  kSlide,          ///< holds in the normal direction alone: no friction, or none left (P4 A12)
+  kSlidePositive,  ///< slides towards +Jt against Coulomb friction
+  kSlideNegative,  ///< slides towards -Jt
+};
+using Mode = std::vector<Grip>;  ///< of all contacts in the order of Terms::contacts
+
 enum class EventKind {
-  kImpact,   ///< contacts close or collide: the velocity jumps
-  kLiftOff,  ///< a contact stops pressing and opens
-  kSlip,     ///< a sticking contact begins to slide
-  kStick,    ///< a sliding contact comes to rest
+  kImpact,     ///< contacts close or collide: the velocity jumps
+  kLiftOff,    ///< a contact stops pressing and opens
+  kSlip,       ///< a sticking contact begins to slide
+  kStick,      ///< a sliding contact comes to rest
+  kTouchdown,  ///< a contact closes without an impulse
+  kZeno,       ///< infinitely many impacts accumulate here and are passed over
 };
 std::string_view to_string(EventKind kind);
 
@@ -28,12 +41,25 @@ struct Event {
   Eigen::VectorXd v_minus, v_plus;  ///< equal unless it is an impact
   Eigen::VectorXd impulse;          ///< [N s] normal and tangential of each contact in turn
   int outcomes = 1;                 ///< how many the law found; the first was taken
+  Mode mode_before, mode_after;     ///< hybrid: contact modes
+};
+
+/// Where impacts accumulate, P4 theorem 10: predicted from their geometric tail.
+struct ZenoPoint {
+  State state;       ///< the limit, in the mode of P4 corollary 1
+  double ratio = 0;  ///< of the times between impacts, from one impact to the next
+  int period = 1;    ///< impacts after which the modes repeat
+  double error = 0;  ///< estimate of the error of the time [s]
+  int event = 0;     ///< of Trajectory::events
 };
 
 enum class SimulationStatus {
   kDone,
   kInterrupted,  ///< the caller asked for an end
   kInaccurate,   ///< done, but some steps were not solved to the tolerance
+  kAmbiguous,    ///< hybrid: several modes are consistent; stopped there
+  kJammed,       ///< hybrid: no mode is consistent; stopped there
+  kEventStorm,   ///< hybrid: more events than allowed in a short time; stopped there
 };
 std::string_view to_string(SimulationStatus status);
 
@@ -46,6 +72,10 @@ struct [[nodiscard]] Trajectory {
   std::vector<double> energy;          ///< kinetic and potential [J]
   std::vector<Event> events;
   State final;
+  std::string message;          ///< why it stopped before the end
+  std::vector<Mode> modes;      ///< hybrid: the contact word, P4 definition 4
+  std::vector<int> mode_at;     ///< hybrid: of each recorded state, index of its mode
+  std::vector<ZenoPoint> zeno;  ///< hybrid: accumulation points passed
 
   long steps = 0;
   long lcps = 0;               ///< complementarity problems solved, impacts included
