@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "routh/model/limb.h"
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
 
@@ -38,6 +39,7 @@ struct Scenario {
   std::string title;
   std::vector<Parameter> parameters;         ///< with overrides applied
   std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices
+  std::vector<Limb> limbs;                   ///< coordinates without mass
   Eigen::VectorXd q, v;                      ///< at the start; q is empty for plain matrices
   Terms terms;                               ///< at the start
   ImpactDefaults impact;

@@ -31,6 +31,17 @@ double ContactLogic::still(int contact) const {
   return 1e-9 * size + 1e-14;
 }
 
+bool ContactLogic::persists(const Mode& mode, const std::vector<int>& scope) {
+  level_ = Level::kForce;
+  dt_pseudo_ = 0;
+  candidates_.clear();
+  const Candidate& c = candidate(mode);
+  return c.solved && std::all_of(scope.begin(), scope.end(), [&](int k) {
+    if (mode[k] == Grip::kOpen) return sign(c, Measure::kSeparation, k) > 0;
+    return consistent(mode, k, {mode[k]});
+  });
+}
+
 ModeChoice ContactLogic::force_acceleration(const Mode& mode, const std::vector<int>& scope) {
   dt_pseudo_ = 0;
   return enumerate(mode, scope, Level::kForce);

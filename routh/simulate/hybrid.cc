@@ -297,6 +297,7 @@ struct Execution {
 
   /// A transition without impulse when the forces ask for one.
   bool release(const std::vector<int>& scope) {
+    if (logic.persists(mode, scope)) return false;
     const ModeChoice choice = logic.force_acceleration(mode, scope);
     if (!unique(choice, "FA")) return false;
     if (choice.modes[0] == mode) return false;
