@@ -37,9 +37,9 @@ bool ContactLogic::persists(const Mode& mode, const std::vector<int>& scope) {
   candidates_.clear();
   const Candidate& c = candidate(mode);
   return c.solved && std::all_of(scope.begin(), scope.end(), [&](int k) {
-    if (mode[k] == Grip::kOpen) return sign(c, Measure::kSeparation, k) > 0;
-    return consistent(mode, k, {mode[k]});
-  });
+           if (mode[k] == Grip::kOpen) return sign(c, Measure::kSeparation, k) > 0;
+           return consistent(mode, k, {mode[k]});
+         });
 }
 
 ModeChoice ContactLogic::force_acceleration(const Mode& mode, const std::vector<int>& scope) {

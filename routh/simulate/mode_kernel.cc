@@ -303,7 +303,9 @@ void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& 
 }
 
 void ModeKernel::explain_singular(const Layout& layout) const {
-  const auto name = [&](int k) { return "'" + terms_.contacts[k].name + "'"; };
+  const auto name = [&](int k) {
+    return std::string("'").append(terms_.contacts[k].name).append("'");
+  };
   if (!layout.regular()) {
     throw std::invalid_argument(
         "contact " + name(layout.dependent) + " depends on " +
@@ -355,8 +357,8 @@ std::vector<std::string> mode_names(const Mode& mode, const std::vector<Contact>
 std::string to_string(const Mode& mode, const std::vector<Contact>& contacts) {
   std::string text;
   for (const std::string& name : mode_names(mode, contacts))
-    text += (text.empty() ? "" : ", ") + name;
-  return "{" + text + "}";
+    text.append(text.empty() ? "{" : ", ").append(name);
+  return text.empty() ? "{}" : text.append("}");
 }
 
 }  // namespace routh
