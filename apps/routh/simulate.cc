@@ -1,10 +1,11 @@
+#include "simulate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
-#include "commands.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
@@ -15,16 +16,7 @@
 namespace routh::app {
 namespace {
 
-struct SimulateArguments {
-  ScenarioArguments scenario;
-  std::string method;
-  double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
-  std::string jacobians = "default", law = "simultaneous", seed = "0";
-  bool no_detection = false, no_stabilise = false, project = false, raw = false;
-  std::string json, csv, plot, animate;
-};
-
-const std::vector<std::string> kMethods{"time-stepping"};
+const std::vector<std::string> kMethods{"time-stepping", "hybrid"};
 
 std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
   const std::string method = a.method.empty() ? scenario.simulation.method : a.method;
@@ -71,7 +63,9 @@ TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
                                             : Jacobians::kDefault;
   o.detection = !a.no_detection;
   o.stabilise = !a.no_stabilise;
-  if (a.law != "simultaneous") o.law = impact_law(a.law, parse_count("--seed", a.seed));
+  if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
+  if (!a.law.empty() && a.law != "simultaneous")
+    o.law = impact_law(a.law, parse_count("--seed", a.seed));
   return o;
 }
 
@@ -85,14 +79,27 @@ io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) 
            a.jacobians == "default" ? (o.alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
           {"detection", o.detection},
           {"stabilise", o.stabilise},
-          {"law", a.law}};
+          {"law", a.law.empty() ? "simultaneous" : a.law}};
+}
+
+Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,
+                                 const SimulateArguments& a) {
+  TimeSteppingOptions options = time_stepping_options(scenario, a);
+  const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
+  options.progress = [&](double time) {
+    return shown(static_cast<std::uint64_t>(time / options.h));
+  };
+  Simulated done{simulate(*scenario.mechanism, start, options), options_json(options, a)};
+  clear_progress();
+  return done;
 }
 
 std::string describe(const io::Motion& motion) {
   const Trajectory& t = motion.trajectory;
-  std::string text = fmt::format("{}\n{}: {} steps to {:.6g} s in {:.3g} s, {:.3g} us a step\n",
-                                 motion.scenario.title, motion.method, t.steps, t.final.time,
-                                 t.seconds, 1e6 * t.seconds / static_cast<double>(t.steps));
+  std::string text =
+      fmt::format("{}\n{}: {} steps to {:.6g} s in {:.3g} s, {:.3g} us a step\n",
+                  motion.scenario.title, motion.method, t.steps, t.final.time, t.seconds,
+                  1e6 * t.seconds / static_cast<double>(std::max(1L, t.steps)));
   if (!t.events.empty()) text += "\n    time [s]  event     contacts\n";
   constexpr std::size_t kShown = 16;
   for (std::size_t k = 0; k < t.events.size() && k < kShown; ++k) {
@@ -106,6 +113,7 @@ std::string describe(const io::Motion& motion) {
   }
   if (t.events.size() > kShown)
     text += fmt::format("    .. {} more; --json has them all\n", t.events.size() - kShown);
+  text += describe_modes(motion.scenario, t);
   const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
   text += fmt::format("\n    at {:.6g} s   position      velocity\n", t.final.time);
   for (std::size_t i = 0; i < names.size() && i < 12; ++i) {
@@ -142,16 +150,16 @@ int run_simulate(const SimulateArguments& a) {
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
-  TimeSteppingOptions options = time_stepping_options(scenario, a);
   const State start = start_of(scenario, a);
-  const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
-  options.progress = [&](double time) {
-    return shown(static_cast<std::uint64_t>(time / options.h));
-  };
-  const Trajectory trajectory = simulate(*scenario.mechanism, start, options);
-  clear_progress();
+  if (a.at_start) {
+    print_at_start(scenario, start, a);
+    return kDone;
+  }
+  const Simulated done = method == "hybrid" ? simulate_hybrid(scenario, start, a)
+                                            : simulate_time_stepping(scenario, start, a);
+  const Trajectory& trajectory = done.trajectory;
 
-  const io::Motion motion{scenario, method, options_json(options, a), trajectory};
+  const io::Motion motion{scenario, method, done.options, trajectory};
   const bool quiet = a.json == "-";
   const std::string json = a.json.empty() ? "" : io::to_json(motion, a.raw).dump() + "\n";
   fmt::print("{}", quiet ? json : describe(motion));
@@ -172,7 +180,9 @@ int run_simulate(const SimulateArguments& a) {
   if (trajectory.status == SimulationStatus::kInterrupted)
     fmt::print(stderr, "routh: stopped at {:.6g} s; what was written is marked incomplete\n",
                trajectory.final.time);
-  return trajectory.status == SimulationStatus::kInterrupted ? kUnfinished : kDone;
+  else if (!trajectory.message.empty())
+    fmt::print(stderr, "routh: stopped: {}\n", trajectory.message);
+  return trajectory.stopped() ? kUnfinished : kDone;
 }
 
 }  // namespace
@@ -182,7 +192,8 @@ void add_simulate(CLI::App& app, int& code) {
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
   c->add_option("--method", a->method,
-                "time-stepping: one complementarity problem a step, P3 (default: the scenario's)");
+                "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
+                "events, P4 (default: the scenario's)");
   c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   c->add_option("--step", a->step, "time-stepping: step h [s] (default: the scenario's)")
@@ -202,10 +213,13 @@ void add_simulate(CLI::App& app, int& code) {
   c->add_flag("--no-detection", a->no_detection,
               "time-stepping: do not look for the instants of collisions");
   c->add_flag("--no-stabilise", a->no_stabilise, "time-stepping: let joints and contacts drift");
-  c->add_option("--law", a->law, "how impacts are resolved")
-      ->check(CLI::IsMember(impact_law_names()))
-      ->capture_default_str();
+  std::vector<std::string> laws = impact_law_names();
+  laws.emplace_back("plastic");
+  c->add_option("--law", a->law,
+                "how impacts are resolved (default: simultaneous; hybrid: plastic, P4 (23))")
+      ->check(CLI::IsMember(laws));
   c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
+  add_hybrid_options(*c, *a);
   c->add_flag("--project", a->project, "close the joints at the start");
   c->add_option("--every", a->every,
                 "record at these intervals [s] (default: every step and impact)")

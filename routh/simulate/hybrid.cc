@@ -382,7 +382,7 @@ struct Execution {
     log.zeno.push_back({.state = {t, q, v},
                         .ratio = std::pow(found->ratio, 1.0 / found->period),
                         .period = found->period,
-                        .error = found->error,
+                        .error = found->error + o.rtol * t,
                         .event = static_cast<int>(log.events.size())});
     zeno.clear();
     recent.clear();

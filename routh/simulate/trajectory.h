@@ -49,7 +49,7 @@ struct ZenoPoint {
   State state;       ///< the limit, in the mode of P4 corollary 1
   double ratio = 0;  ///< of the times between impacts, from one impact to the next
   int period = 1;    ///< impacts after which the modes repeat
-  double error = 0;  ///< estimate of the error of the time [s]
+  double error = 0;  ///< estimate of the error of the time [s], of the tail and of the steps
   int event = 0;     ///< of Trajectory::events
 };
 
@@ -84,6 +84,11 @@ struct [[nodiscard]] Trajectory {
   double max_penetration = 0;  ///< deepest gap [m]
   double max_joint_error = 0;  ///< [m]
   double seconds = 0;          ///< of computing
+
+  /// Before its end?
+  bool stopped() const {
+    return status != SimulationStatus::kDone && status != SimulationStatus::kInaccurate;
+  }
 };
 
 }  // namespace routh
