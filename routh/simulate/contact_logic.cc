@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kZero = 1e-10;       // values below this, relative to what they are made of
 constexpr double kFlat = 1e-9;        // Taylor terms below this over a trend step
+constexpr long kTrendSteps = 100;     // of the integrator
 constexpr double kMostModes = 10000;  // candidates of one problem
 
 }  // namespace
@@ -37,7 +38,8 @@ bool ContactLogic::persists(const Mode& mode, const std::vector<int>& scope) {
   candidates_.clear();
   const Candidate& c = candidate(mode);
   return c.solved && std::all_of(scope.begin(), scope.end(), [&](int k) {
-           if (mode[k] == Grip::kOpen) return sign(c, Measure::kSeparation, k) > 0;
+           if (mode[k] == Grip::kOpen && !paper_friction(k))
+             return sign(c, Measure::kSeparation, k) > 0;
            return consistent(mode, k, {mode[k]});
          });
 }
@@ -255,33 +257,18 @@ int ContactLogic::sign(const Candidate& c, Measure what, int k, bool pseudo) {
 }
 
 /// Definition 1 for a value that vanishes: the sign of its first Taylor term that does not, from
-/// values at five instants along the flow of the candidate's mode. 0: identically zero.
+/// values at five instants along the flow of the candidate's mode. 0: identically zero. Where the
+/// flow cannot be followed that far, shorter instants are tried.
 int ContactLogic::trend(const Candidate& c, Measure what, int k) {
   const double t0 = kernel_.t();
   const VectorXd q0 = kernel_.q(), v0 = kernel_.v();
-  VectorXd x(q0.size() + v0.size());
-  x << q0, v0;
-  const auto f = [&](double t, const VectorXd& at, VectorXd& dxdt) {
-    dxdt.resize(at.size());
-    if (!kernel_.flow(c.layout, t, at, dxdt)) dxdt.setConstant(NAN);
-  };
   std::array<double, 5> h{};
   double scale = 0;
-  ode::DormandPrince<VectorXd> solver({.rtol = 1e-13, .atol = 1e-15});
-  solver.start(f, t0, x);
-  bool finite = true;
-  for (int i = 0; i < 5 && finite; ++i) {
-    const double target = t0 + i * trend_step_;
-    while (finite && solver.t() < target)
-      finite = solver.step(f, target) == ode::StepStatus::kAccepted;
-    VectorXd rate(x.size());
-    f(target, solver.x(), rate);
-    double zero = 0;
-    h[i] = measure(kernel_.last(), what, k, zero);
-    scale = std::max(scale, zero / kZero);
-  }
+  bool followed = false;
+  for (double step = trend_step_; !followed && step > 1e-4 * trend_step_; step /= 10)
+    followed = sample(c, what, k, State{t0, q0, v0}, step, h, scale);
   kernel_.evaluate(t0, q0, v0);
-  if (!finite) return 0;
+  if (!followed) return 0;
 
   const double zero = kFlat * scale;
   const std::array<double, 4> taylor{
@@ -293,6 +280,33 @@ int ContactLogic::trend(const Candidate& c, Measure what, int k) {
     if (std::abs(term) > zero) return term > 0 ? 1 : -1;
   }
   return 0;
+}
+
+/// The measure at five instants, `step` apart, along the flow. False when the flow is too fast.
+bool ContactLogic::sample(const Candidate& c, Measure what, int k, const State& from, double step,
+                          std::array<double, 5>& h, double& scale) {
+  VectorXd x(from.q.size() + from.v.size()), rate(x.size());
+  x << from.q, from.v;
+  const auto f = [&](double t, const VectorXd& at, VectorXd& dxdt) {
+    dxdt.resize(at.size());
+    if (!kernel_.flow(c.layout, t, at, dxdt)) dxdt.setConstant(NAN);
+  };
+  ode::DormandPrince<VectorXd> solver({.rtol = 1e-12, .atol = 1e-14});
+  solver.start(f, from.time, x);
+  scale = 0;
+  for (int i = 0; i < 5; ++i) {
+    const double target = from.time + i * step;
+    while (solver.t() < target) {
+      if (solver.steps() > kTrendSteps) return false;
+      if (solver.step(f, target) != ode::StepStatus::kAccepted) return false;
+    }
+    f(target, solver.x(), rate);
+    double zero = 0;
+    h[i] = measure(kernel_.last(), what, k, zero);
+    if (!std::isfinite(h[i])) return false;
+    scale = std::max(scale, zero / kZero);
+  }
+  return true;
 }
 
 }  // namespace routh

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -40,8 +41,8 @@ class ContactLogic {
   ContactLogic(ModeKernel& kernel, FrictionModel friction, double trend_step)
       : kernel_(kernel), friction_(friction), trend_step_(trend_step) {}
 
-  /// Is the state outside the outlet set (78), so that the mode goes on (82)? Contacts persist until
-  /// a force of theirs trends negative (A4), even where other modes would be consistent too.
+  /// Is the state outside the outlet set (78), so that the mode goes on (82)? Contacts persist
+  /// until a force of theirs trends negative (A4), even where other modes would be consistent too.
   bool persists(const Mode& mode, const std::vector<int>& scope);
   /// Modes the forces allow at the kernel's state, among the contacts in scope; the others are
   /// open. `mode` is the one before.
@@ -75,6 +76,8 @@ class ContactLogic {
   double measure(const ModeKernel::Solution& s, Measure what, int contact, double& zero) const;
   int sign(const Candidate& c, Measure what, int contact, bool pseudo = false);
   int trend(const Candidate& c, Measure what, int contact);
+  bool sample(const Candidate& c, Measure what, int contact, const State& from, double step,
+              std::array<double, 5>& h, double& scale);
 
   ModeKernel& kernel_;
   FrictionModel friction_;

@@ -42,6 +42,7 @@ void validate(const System& system, const State& start, const HybridOptions& o) 
   require(o.max_step > 0, "max_step must be positive");
   require(o.touching >= 0, "touching must not be negative");
   require(o.trend_step > 0, "trend_step must be positive");
+  require(o.max_steps > 0, "max_steps must be positive");
   require(o.storm_events > 1 && o.storm_time > 0, "the limits of an event storm must be positive");
 }
 
@@ -423,7 +424,8 @@ struct Execution {
   }
   /// Values of a guard up to this are zero.
   double zero_of(const Guard& g) const {
-    if (g.kind == Guard::kGap) return 1e-12;
+    // limbs that give way stay where they touch, to the accuracy of a step
+    if (g.kind == Guard::kGap) return !g.armed && kernel.on_limb(g.contact) ? 1e-7 : 1e-12;
     if (g.kind == Guard::kRest) return 1e-11;
     return kGuardZero * kernel.last().scale;
   }
@@ -447,12 +449,14 @@ struct Execution {
     if (status != ode::StepStatus::kAccepted) {
       kernel.evaluate(solver.t_old(), solver.x_old().head(q.size()), solver.x_old().tail(v.size()));
       if (status == ode::StepStatus::kStepTooSmall)
-        return stop(SimulationStatus::kInaccurate,
+        return stop(SimulationStatus::kTooStiff,
                     "the tolerances cannot be met at t = " + std::to_string(solver.t_old()) + " s");
       layout = kernel.layout(mode);
       kernel.explain_singular(layout);
     }
-    ++log.steps;
+    if (++log.steps > o.max_steps)
+      return stop(SimulationStatus::kTooStiff,
+                  "the limit of steps is spent at t = " + std::to_string(solver.t()) + " s");
     // the last evaluation of the step was at its end
     std::vector<double> ends(guards.size()), rates(guards.size(), 0);
     for (std::size_t i = 0; i < guards.size(); ++i) {
@@ -534,7 +538,7 @@ struct Execution {
       flow(t, solver.x(), rate);
     }
     measure_drift();
-    kernel.move_limbs(layout, t, q, v);
+    if (!layout.in_air.empty() && lift_limbs()) return settle(o.simultaneous);
     if (drift > kDrift) {
       kernel.project(layout, t, q, v);
       x << q, v;
@@ -548,6 +552,28 @@ struct Execution {
       guards[i].armed = guards[i].armed || ends[i] > zero_of(guards[i]);
     }
     record(false);
+  }
+
+  /// Limbs in the air at the end of a step: by their law, and not below what they touch. True when
+  /// one touches and forces ask for another mode.
+  bool lift_limbs() {
+    kernel.move_limbs(layout, t, q, v);
+    std::vector<int> scope;
+    for (const ModeKernel::Layout::Skim& skim : layout.skims) {
+      const Contact& c = kernel.terms().contacts[skim.contact];
+      const int k = kernel.limbs()[skim.limb].coordinate;
+      q[k] -= c.phi / c.Jn[k];
+      scope.push_back(skim.contact);
+    }
+    kernel.evaluate(t, q, v);
+    const std::vector<ModeKernel::Layout::Skim> now = kernel.skims(layout);
+    if (now == layout.skims && now.empty()) return false;
+    drift = HUGE_VAL;
+    if (now != layout.skims) layout.skims = now;
+    for (int k = 0; k < contacts(); ++k) {
+      if (closed(mode[k])) scope.push_back(k);
+    }
+    return !logic.persists(mode, scope);
   }
 
   double drift = 0;

@@ -40,6 +40,7 @@ struct HybridOptions {
   double simultaneous = 1e-10;    ///< gaps up to this close together with the one that closes [m]
   double trend_step = 1e-3;       ///< over which derivatives decide what trends where [s]
   double zeno_error = 1e-10;      ///< an accumulation point is accepted at this error [s]
+  long max_steps = 1'000'000;     ///< of the integrator; then the execution ends
   int storm_events = 500;         ///< so many events ..
   double storm_time = 1e-3;       ///< .. within this time [s] end the execution
   /// Called after every step with the time reached; false stops the simulation.

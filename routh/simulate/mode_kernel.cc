@@ -14,6 +14,7 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr double kDependent = 1e-9;  // a row this close to others counts as a sum of them
+constexpr double kTouching = 1e-9;   // gaps of limbs that were on the ground until now [m]
 constexpr double kSingular = 1e-12;  // pivots below this, relative to their row
 
 bool closed(Grip grip) { return grip != Grip::kOpen; }
@@ -58,6 +59,8 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
     for (int k = 0; k < contacts; ++k) held = held || (closed(mode[k]) && limb_moves(limbs_[l], k));
     if (!held) result.in_air.push_back(l);
   }
+
+  result.skims = skims(result);
 
   // orthogonal rows so far, to see which new ones depend on them
   MatrixXd basis(nv, nv);
@@ -238,7 +241,16 @@ bool ModeKernel::forces(const Layout& layout, Solution& solution) {
   for (std::size_t r = 0; r < layout.tangents.size(); ++r) {
     side(nv + joints + normals + static_cast<int>(r)) = -terms_.contacts[layout.tangents[r]].bias_t;
   }
-  return solve(layout, solution);
+  if (!solve(layout, solution)) return false;
+
+  // second-order limbs give way to what they touch
+  for (const Layout::Skim& skim : layout.skims) {
+    const int k = limbs_[skim.limb].coordinate;
+    const Contact& c = terms_.contacts[skim.contact];
+    if (limbs_[skim.limb].acceleration)
+      solution.x[k] -= (c.Jn.dot(solution.x) + c.bias_n) / c.Jn[k];
+  }
+  return true;
 }
 
 bool ModeKernel::impulses(const Layout& layout, double dt_pseudo, Solution& solution) {
@@ -246,28 +258,79 @@ bool ModeKernel::impulses(const Layout& layout, double dt_pseudo, Solution& solu
   fill(layout);
   push_.noalias() = terms_.M * v_;
   if (dt_pseudo > 0) push_ += dt_pseudo * terms_.forces;
-  for (const int l : layout.in_air) push_[limbs_[l].coordinate] = v_[limbs_[l].coordinate];
   const int n = nv + static_cast<int>(terms_.A.rows()) + static_cast<int>(layout.normals.size()) +
                 static_cast<int>(layout.tangents.size());
+  for (const int l : layout.in_air) {
+    const int k = limbs_[l].coordinate;
+    push_[k] = v_[k];
+    for (std::size_t i = 0; i < terms_.contacts.size(); ++i) {
+      const Contact& c = terms_.contacts[i];
+      if (std::abs(c.phi) > kTouching || !limb_moves(limbs_[l], static_cast<int>(i))) continue;
+      // Jcᵀ Jc (v⁺ - v⁻) = 0 in the row of the limb
+      double* row = a_.data() + static_cast<std::size_t>(k) * (n + 1);
+      push_[k] = c.Jn[k] * c.Jn.dot(v_) + c.Jt(0, k) * c.Jt.row(0).dot(v_);
+      for (int j = 0; j < nv; ++j) row[j] = c.Jn[k] * c.Jn[j] + c.Jt(0, k) * c.Jt(0, j);
+      break;
+    }
+  }
   for (int i = 0; i < nv; ++i) a_[static_cast<std::size_t>(i) * (n + 1) + n] = push_[i];
   return solve(layout, solution);
 }
 
-void ModeKernel::move_limbs(const Layout& layout, double t, const VectorXd& q, VectorXd& v) const {
+std::vector<ModeKernel::Layout::Skim> ModeKernel::skims(const Layout& layout) const {
+  std::vector<Layout::Skim> found;
+  for (const int l : layout.in_air) {
+    const Limb& limb = limbs_[l];
+    const int j = limb.coordinate;
+    for (std::size_t k = 0; k < terms_.contacts.size(); ++k) {
+      const Contact& c = terms_.contacts[k];
+      if (closed(layout.mode[k]) || c.phi > kTouching || c.Jn[j] == 0) continue;
+      const double cn = c.Jn.dot(v_);
+      if (limb.acceleration) {
+        // at rest there and pushed into it; what the body does is left to the impact
+        const double still = 1e-9 * c.Jn.cwiseAbs().dot(v_.cwiseAbs()) + 1e-14;
+        if (cn > still || c.Jn[j] * limb.acceleration(t_, q_[j], v_[j]) >= 0) continue;
+      } else {
+        const double rate = limb.rate ? limb.rate(t_, q_[j], v_[j]) : 0;
+        if (cn + c.Jn[j] * (rate - v_[j]) >= 0) continue;
+      }
+      found.push_back({l, static_cast<int>(k)});
+      break;
+    }
+  }
+  return found;
+}
+
+/// First-order laws at the kernel's time and q, then the terms there.
+void ModeKernel::follow_laws(const Layout& layout) {
   for (const int l : layout.in_air) {
     const Limb& limb = limbs_[l];
     const int k = limb.coordinate;
-    if (limb.acceleration) continue;
-    v[k] = limb.rate ? limb.rate(t, q[k], v[k]) : 0;
+    if (!limb.acceleration) v_[k] = limb.rate ? limb.rate(t_, q_[k], v_[k]) : 0;
   }
+  system_.evaluate(t_, q_, v_, terms_);
+  bool gave_way = false;
+  for (const Layout::Skim& skim : layout.skims) {
+    const Limb& limb = limbs_[skim.limb];
+    if (limb.acceleration) continue;
+    v_[limb.coordinate] -=
+        normal_velocity(skim.contact) / terms_.contacts[skim.contact].Jn[limb.coordinate];
+    gave_way = true;
+  }
+  if (gave_way) system_.evaluate(t_, q_, v_, terms_);
+}
+
+void ModeKernel::move_limbs(const Layout& layout, double t, const VectorXd& q, VectorXd& v) {
+  t_ = t, q_ = q, v_ = v;
+  follow_laws(layout);
+  v = v_;
 }
 
 bool ModeKernel::flow(const Layout& layout, double t, const VectorXd& x, VectorXd& dxdt) {
   const Eigen::Index nv = x.size() / 2;
   t_ = t;
   q_ = x.head(nv), v_ = x.tail(nv);
-  move_limbs(layout, t, q_, v_);
-  system_.evaluate(t, q_, v_, terms_);
+  follow_laws(layout);
   if (!forces(layout, last_)) return false;
   dxdt.head(nv) = v_;
   dxdt.tail(nv) = last_.x;

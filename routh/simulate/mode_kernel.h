@@ -20,7 +20,12 @@
 ///
 /// - Redundant tangents are dropped (P4 footnote 21). The friction that a dropped one could give
 ///   counts for the one it is parallel to.
-/// - Limbs in the air leave the system: their rows become v̇ = law or v⁺ = v⁻ (A6).
+/// - Limbs in the air leave the system: their rows become v̇ = law or v⁺ = v⁻ (A6). A limb that an
+///   impact tears from what it touches moves as if a speck of mass sat at its contact: the joints
+///   carry it along, and it separates where its contact would have pulled (theorem 2). A limb in
+///   the air that touches gives way: without mass it cannot push, so its law is followed only as
+///   far as it does not lead into what it touches (P4 4.6 warns of the endless switching
+///   otherwise).
 namespace routh {
 
 class ModeKernel {
@@ -34,7 +39,12 @@ class ModeKernel {
     Mode mode;
     std::vector<int> normals, tangents;  ///< contacts
     std::vector<Dropped> dropped;
+    struct Skim {
+      int limb, contact;
+      bool operator==(const Skim&) const = default;
+    };
     std::vector<int> in_air;      ///< limbs
+    std::vector<Skim> skims;      ///< limbs in the air that give way to what they touch
     int dependent = -1, on = -1;  ///< a normal that depends on others, foremost on that of `on`
     bool regular() const { return dependent < 0; }
   };
@@ -70,9 +80,10 @@ class ModeKernel {
   /// The force solution of the last flow().
   const Solution& last() const { return last_; }
 
-  /// Gives first-order limbs in the air the velocity of their law.
-  void move_limbs(const Layout& layout, double t, const Eigen::VectorXd& q,
-                  Eigen::VectorXd& v) const;
+  /// Gives first-order limbs in the air the velocity of their law; the kernel is at the state then.
+  void move_limbs(const Layout& layout, double t, const Eigen::VectorXd& q, Eigen::VectorXd& v);
+  /// Which limbs in the air of the layout touch and would move into it by their law.
+  std::vector<Layout::Skim> skims(const Layout& layout) const;
   /// The nearest q with closed joints and closed normals of the layout, the nearest v with A v = 0.
   void project(const Layout& layout, double t, Eigen::VectorXd& q, Eigen::VectorXd& v);
 
@@ -90,6 +101,7 @@ class ModeKernel {
   bool solve(const Layout& layout, Solution& solution);
   bool eliminate(int n);
   bool limb_moves(const Limb& limb, int contact) const;
+  void follow_laws(const Layout& layout);
 
   const System& system_;
   std::vector<Limb> limbs_;

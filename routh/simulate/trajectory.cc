@@ -32,6 +32,8 @@ std::string_view to_string(SimulationStatus status) {
       return "ambiguous";
     case SimulationStatus::kJammed:
       return "jammed";
+    case SimulationStatus::kTooStiff:
+      return "too stiff";
     case SimulationStatus::kEventStorm:
       return "event storm";
   }

@@ -59,6 +59,7 @@ enum class SimulationStatus {
   kInaccurate,   ///< done, but some steps were not solved to the tolerance
   kAmbiguous,    ///< hybrid: several modes are consistent; stopped there
   kJammed,       ///< hybrid: no mode is consistent; stopped there
+  kTooStiff,     ///< hybrid: the steps of the integrator became too small; stopped there
   kEventStorm,   ///< hybrid: more events than allowed in a short time; stopped there
 };
 std::string_view to_string(SimulationStatus status);
