@@ -63,7 +63,7 @@ EventSelectedRun run(System& system, const State& start, const Options& options,
     const int m = view.contacts;
     t.events.push_back({.time = e.time,
                         .kind = m == 0        ? EventKind::kCrossing
-                                : e.guard < m ? EventKind::kTouch
+                                : e.guard < m ? EventKind::kTouchdown
                                               : EventKind::kLiftOff,
                         .contacts = {m == 0 ? e.guard : e.guard % m},
                         .v_minus = view.v(e.x, *before),

@@ -1,11 +1,11 @@
+#include "simulate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
-#include "commands.h"
-#include "event_selected.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
@@ -16,18 +16,7 @@
 namespace routh::app {
 namespace {
 
-struct SimulateArguments {
-  ScenarioArguments scenario;
-  std::string method;
-  double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
-  std::string jacobians = "default", law = "simultaneous", seed = "0";
-  bool no_detection = false, no_stabilise = false, project = false, raw = false;
-  double eps = 0, stiffness = 1e4, contact_damping = 0;
-  bool exact = false;
-  std::string json, csv, plot, animate;
-};
-
-const std::vector<std::string> kMethods{"time-stepping", "event-selected"};
+const std::vector<std::string> kMethods{"time-stepping", "hybrid", "event-selected"};
 
 std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
   const std::string method = a.method.empty() ? scenario.simulation.method : a.method;
@@ -37,10 +26,6 @@ std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) 
         "--method {}: there is no such method; {}", method,
         close.empty() ? "known are " + io::join(kMethods) : "did you mean '" + close + "'?"));
   }
-  if (!scenario.system.empty() && method != "event-selected")
-    throw io::InputError(
-        fmt::format("--method {}: {} is an event-selected system; it moves by event-selected only",
-                    method, scenario.name));
   return method;
 }
 
@@ -65,41 +50,12 @@ State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
   return start;
 }
 
-TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
-                                          const SimulateArguments& a) {
-  TimeSteppingOptions o;
-  o.h = a.step != 0 ? a.step : scenario.simulation.step;
-  o.alpha = a.alpha;
-  if (a.gamma >= 0) o.gamma = a.gamma;
-  o.end = a.end != 0 ? a.end : scenario.simulation.end;
-  o.every = a.every;
-  o.jacobians = a.jacobians == "start"      ? Jacobians::kStart
-                : a.jacobians == "midpoint" ? Jacobians::kMidpoint
-                                            : Jacobians::kDefault;
-  o.detection = !a.no_detection;
-  o.stabilise = !a.no_stabilise;
-  if (a.law != "simultaneous") o.law = impact_law(a.law, parse_count("--seed", a.seed));
-  return o;
-}
-
-io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) {
-  return {{"step", o.h},
-          {"alpha", o.alpha},
-          {"gamma", o.gamma.value_or(o.alpha)},
-          {"end", o.end},
-          {"every", o.every},
-          {"jacobians",
-           a.jacobians == "default" ? (o.alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
-          {"detection", o.detection},
-          {"stabilise", o.stabilise},
-          {"law", a.law}};
-}
-
 std::string describe(const io::Motion& motion) {
   const Trajectory& t = motion.trajectory;
-  std::string text = fmt::format("{}\n{}: {} steps to {:.6g} s in {:.3g} s, {:.3g} us a step\n",
-                                 motion.scenario.title, motion.method, t.steps, t.final.time,
-                                 t.seconds, 1e6 * t.seconds / static_cast<double>(t.steps));
+  std::string text =
+      fmt::format("{}\n{}: {} steps to {:.6g} s in {:.3g} s, {:.3g} us a step\n",
+                  motion.scenario.title, motion.method, t.steps, t.final.time, t.seconds,
+                  1e6 * t.seconds / static_cast<double>(std::max(1L, t.steps)));
   if (!t.events.empty()) text += "\n    time [s]  event     contacts\n";
   constexpr std::size_t kShown = 16;
   for (std::size_t k = 0; k < t.events.size() && k < kShown; ++k) {
@@ -113,6 +69,7 @@ std::string describe(const io::Motion& motion) {
   }
   if (t.events.size() > kShown)
     text += fmt::format("    .. {} more; --json has them all\n", t.events.size() - kShown);
+  text += describe_modes(motion.scenario, t);
   const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
   text += fmt::format("\n    at {:.6g} s   position      velocity\n", t.final.time);
   for (std::size_t i = 0; i < names.size() && i < 12; ++i) {
@@ -152,31 +109,9 @@ int report(const SimulateArguments& a, const io::Motion& motion, const std::stri
   if (t.status == SimulationStatus::kInterrupted)
     fmt::print(stderr, "routh: stopped at {:.6g} s; what was written is marked incomplete\n",
                t.final.time);
-  if (t.status == SimulationStatus::kStopped)
+  else if (t.stopped())
     fmt::print(stderr, "routh: {}; what was written is marked incomplete\n", t.message);
-  const bool whole =
-      t.status != SimulationStatus::kInterrupted && t.status != SimulationStatus::kStopped;
-  return whole ? kDone : kUnfinished;
-}
-
-int run_event_selected(io::Scenario scenario, const SimulateArguments& a) {
-  EventSelectedArguments e{.eps = a.eps != 0 ? a.eps : scenario.simulation.eps,
-                           .exact = a.exact,
-                           .end = a.end != 0 ? a.end : scenario.simulation.end,
-                           .every = a.every,
-                           .stiffness = a.stiffness,
-                           .contact_damping = a.contact_damping};
-  io::Json options{{"exact", e.exact}, {"end", e.end}, {"every", e.every}};
-  if (!e.exact) options["eps"] = e.eps;
-  if (scenario.mechanism) {
-    options["contact_stiffness"] = e.stiffness;
-    options["contact_damping"] = e.contact_damping;
-  }
-  const EventSelectedRun run = run_event_selected(scenario, e);
-  if (!a.animate.empty() && !scenario.mechanism)
-    throw io::InputError("--animate: this system has no picture");
-  return report(a, {scenario, "event-selected", options, run.trajectory, run.summary},
-                describe_event_selected(scenario, run));
+  return t.stopped() ? kUnfinished : kDone;
 }
 
 int run_simulate(const SimulateArguments& a) {
@@ -194,24 +129,29 @@ int run_simulate(const SimulateArguments& a) {
     io::require_gnuplot();
     io::check_writable_folder(a.plot);
   }
-  const io::Scenario scenario = a.scenario.load();
+  io::Scenario scenario = a.scenario.load();
   if (!scenario.mechanism && scenario.system.empty()) {
     throw io::InputError(fmt::format(
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
-  if (method == "event-selected") return run_event_selected(scenario, a);
-  TimeSteppingOptions options = time_stepping_options(scenario, a);
-  const State start = start_of(scenario, a);
-  const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
-  options.progress = [&](double time) {
-    return shown(static_cast<std::uint64_t>(time / options.h));
-  };
-  const Trajectory trajectory = simulate(*scenario.mechanism, start, options);
-  clear_progress();
-
-  const io::Motion motion{scenario, method, options_json(options, a), trajectory};
-  return report(a, motion, describe(motion));
+  Simulated done;
+  if (method == "event-selected") {
+    done = simulate_event_selected(scenario, a);
+  } else {
+    if (!scenario.mechanism)
+      throw io::InputError(fmt::format("--method {}: {} is a system of --method event-selected",
+                                       method, scenario.name));
+    const State start = start_of(scenario, a);
+    if (a.at_start) {
+      print_at_start(scenario, start, a);
+      return kDone;
+    }
+    done = method == "hybrid" ? simulate_hybrid(scenario, start, a)
+                              : simulate_time_stepping(scenario, start, a);
+  }
+  const io::Motion motion{scenario, method, done.options, done.trajectory, done.summary};
+  return report(a, motion, done.text.empty() ? describe(motion) : done.text);
 }
 
 }  // namespace
@@ -221,44 +161,23 @@ void add_simulate(CLI::App& app, int& code) {
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
   c->add_option("--method", a->method,
-                "time-stepping: one complementarity problem a step, P3; event-selected: smooth "
-                "pieces between guards, contacts as springs, P5 (default: the scenario's)");
+                "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
+                "events, P4; event-selected: smooth pieces between guards, contacts as springs, P5 "
+                "(default: the scenario's)");
   c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
-  c->add_option("--step", a->step, "time-stepping: step h [s] (default: the scenario's)")
-      ->check(positive("a number of seconds"));
-  c->add_option("--alpha", a->alpha,
-                "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra")
-      ->check(within(0, 1))
-      ->capture_default_str();
-  c->add_option("--gamma", a->gamma,
-                "time-stepping: weight of the new velocity in the position (default: alpha); "
-                "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
-      ->check(CLI::Range(0.0, 1.0));
-  c->add_option("--jacobians", a->jacobians,
-                "time-stepping: take constraint rows at the start or the midpoint of the step "
-                "(default: midpoint when alpha is 0.5)")
-      ->check(CLI::IsMember({"start", "midpoint"}));
-  c->add_flag("--no-detection", a->no_detection,
-              "time-stepping: do not look for the instants of collisions");
-  c->add_flag("--no-stabilise", a->no_stabilise, "time-stepping: let joints and contacts drift");
-  c->add_option("--law", a->law, "how impacts are resolved")
-      ->check(CLI::IsMember(impact_law_names()))
-      ->capture_default_str();
+  add_time_stepping_options(*c, *a);
+  std::vector<std::string> laws = impact_law_names();
+  laws.emplace_back("plastic");
+  c->add_option("--law", a->law,
+                "how impacts are resolved (default: simultaneous; hybrid: plastic, P4 (23))")
+      ->check(CLI::IsMember(laws));
   c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
-  c->add_option("--eps", a->eps,
-                "event-selected: project to a guard from this far, in the units of its function "
-                "(default: the scenario's)")
-      ->check(positive("a number"));
-  c->add_flag("--exact", a->exact, "event-selected: locate every event instead of projecting");
-  c->add_option("--contact-stiffness", a->stiffness,
-                "event-selected: of each contact of a mechanism [N/m]")
-      ->check(positive("a stiffness"))
-      ->capture_default_str();
-  c->add_option("--contact-damping", a->contact_damping,
-                "event-selected: of each contact of a mechanism [N s/m]")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_hybrid_options(*c, *a);
+  add_event_selected_options(*c, *a);
+  c->add_option("--stiffness,--contact-stiffness", a->stiffness,
+                "event-selected: of each contact of a mechanism [N/m] (default 1e4)")
+      ->check(positive("a stiffness"));
   c->add_flag("--project", a->project, "close the joints at the start");
   c->add_option("--every", a->every,
                 "record at these intervals [s] (default: every step and impact)")

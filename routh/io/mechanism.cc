@@ -68,7 +68,7 @@ Shape read_shape(const std::string& name, const Field& field) {
 /// Finds bodies, shapes and planes by name.
 struct Directory {
   const PlanarMechanism& mechanism;
-  std::map<std::string, Edge> planes = {};
+  std::map<std::string, std::variant<Edge, Round, Polygon, Track>> planes = {};
 
   int body(const Field& field, const std::string& name) const {
     if (name == "world") return kWorld;
@@ -107,7 +107,7 @@ struct Directory {
 
   /// "ground", "block.hull.bottom_left", "top.rim": a plane, an edge, a vertex or a disc; a whole
   /// polygon "block.hull" where a corner may meet any of its edges.
-  std::variant<Edge, Round, Polygon> feature(const Field& field) const {
+  std::variant<Edge, Round, Polygon, Track> feature(const Field& field) const {
     const std::string name = field.text();
     if (const auto plane = planes.find(name); plane != planes.end()) return plane->second;
     const std::vector<std::string> parts = split(name, '.');
@@ -235,6 +235,12 @@ struct Reader {
   }
 
   void plane(const std::string& name, const Field& f) {
+    if (f.has("curve")) {
+      f.allow_keys({"curve"});
+      const VectorXd curve = f["curve"].vector();
+      directory.planes[name] = Track{{curve.begin(), curve.end()}};
+      return;
+    }
     f.allow_keys({"point", "normal"});
     const Vector2d normal = f["normal"].vector2();
     if (!(normal.norm() > 0)) f["normal"].fail("must not be zero");
@@ -306,6 +312,30 @@ struct Reader {
                       }});
   }
 
+  /// A coordinate without mass and its law in the air, P4 A6.
+  void limb(const Field& f) {
+    f.allow_keys({"name", "coordinate", "in_air", "rate", "angle", "frequency", "acceleration",
+                  "for"});
+    Limb limb{.name = f.text_or("name", f["coordinate"].text()),
+              .coordinate = coordinate(f["coordinate"])};
+    const std::vector<std::string> laws{"hold", "retract", "follow", "accelerate"};
+    const std::string law = f.text_or("in_air", "hold");
+    if (law == "retract") {
+      limb.rate = f["rate"].script();
+    } else if (law == "accelerate") {
+      limb.acceleration = f["acceleration"].script();
+    } else if (law == "follow") {
+      const double frequency = f["frequency"].number();
+      if (!(frequency > 0)) f["frequency"].fail("must be positive");
+      limb.acceleration = [frequency, angle = f["angle"].script()](double t, double at, double rate) {
+        return follow(angle(t, at, rate), frequency)(t, at, rate);
+      };
+    } else if (law != "hold") {
+      f["in_air"].fail("must be one of " + join(laws));
+    }
+    loaded.limbs.push_back(std::move(limb));
+  }
+
   void contact(const Field& f) {
     f.allow_keys({"name", "between", "friction", "for"});
     const Field between = f["between"];
@@ -343,7 +373,7 @@ struct Reader {
     const Shape* other = directory.shape(between[1], other_owner);
     corners(*shape, owner, second, other != nullptr);
     if (other) {
-      const std::variant<Edge, Round, Polygon> hull = Polygon{owner, shape->vertices};
+      const decltype(ContactPair::second) hull = Polygon{owner, shape->vertices};
       corners(*other, other_owner, hull, true);
     }
   }
@@ -353,7 +383,7 @@ struct Reader {
 
 LoadedMechanism read_mechanism(const Field& field, Values& values) {
   field.allow_keys(
-      {"bodies", "planes", "pins", "locks", "springs", "forces", "contacts", "gravity"});
+      {"bodies", "planes", "pins", "locks", "springs", "forces", "limbs", "contacts", "gravity"});
   Reader reader{values};
   if (field.has("gravity")) reader.loaded.mechanism.gravity = field["gravity"].vector2();
   each(field["bodies"], values, [&](const Field& f) { reader.body(f); });
@@ -368,6 +398,7 @@ LoadedMechanism read_mechanism(const Field& field, Values& values) {
   optional("locks", &Reader::lock);
   optional("springs", &Reader::spring);
   optional("forces", &Reader::force);
+  optional("limbs", &Reader::limb);
   optional("contacts", &Reader::contact);
   reader.loaded.q = Eigen::Map<const VectorXd>(reader.q.data(), reader.loaded.mechanism.nv());
   reader.loaded.v = Eigen::Map<const VectorXd>(reader.v.data(), reader.loaded.mechanism.nv());

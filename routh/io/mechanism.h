@@ -1,13 +1,17 @@
 #pragma once
 
+#include <vector>
+
 #include "routh/io/document.h"
+#include "routh/model/limb.h"
 #include "routh/model/planar.h"
 
 namespace routh::io {
 
 struct LoadedMechanism {
   PlanarMechanism mechanism;
-  Eigen::VectorXd q, v;  ///< what the bodies say about their start, zero otherwise
+  std::vector<Limb> limbs;  ///< coordinates without mass, and what they do in the air
+  Eigen::VectorXd q, v;     ///< what the bodies say about their start, zero otherwise
 };
 
 /// The `mechanism` of a scenario file, docs/scenarios.md. `values` holds the parameters that

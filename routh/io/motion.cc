@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "routh/simulate/mode_kernel.h"
+
 namespace routh::io {
 namespace {
 
@@ -24,9 +26,8 @@ Json to_json(const Motion& motion, bool raw) {
   for (const Parameter& p : motion.scenario.parameters) j["parameters"][p.name] = p.value;
   j["options"] = motion.options;
   j["status"] = to_string(t.status);
+  j["complete"] = !t.stopped();
   if (!t.message.empty()) j["message"] = t.message;
-  j["complete"] =
-      t.status != SimulationStatus::kInterrupted && t.status != SimulationStatus::kStopped;
   j["coordinates"] = motion.scenario.coordinates;
   j["contacts"] = Json::array();
   for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);
@@ -46,6 +47,23 @@ Json to_json(const Motion& motion, bool raw) {
                            {"v_plus", list(e.v_plus)},
                            {"impulse", list(e.impulse)},
                            {"outcomes", e.outcomes}});
+    if (e.mode_after.empty()) continue;
+    j["events"].back()["mode_before"] = mode_names(e.mode_before, contacts);
+    j["events"].back()["mode_after"] = mode_names(e.mode_after, contacts);
+  }
+  if (!t.modes.empty()) {
+    j["modes"] = Json::array();
+    for (const Mode& mode : t.modes) j["modes"].push_back(mode_names(mode, contacts));
+    j["mode_at"] = t.mode_at;
+    j["zeno"] = Json::array();
+    for (const ZenoPoint& z : t.zeno) {
+      j["zeno"].push_back({{"time", z.state.time},
+                           {"q", list(z.state.q)},
+                           {"v", list(z.state.v)},
+                           {"ratio", z.ratio},
+                           {"period", z.period},
+                           {"error", z.error}});
+    }
   }
   j["final"] = {{"time", t.final.time}, {"q", list(t.final.q)}, {"v", list(t.final.v)}};
   j["summary"] = {

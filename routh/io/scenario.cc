@@ -207,6 +207,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     root.allow_keys({"title", "parameters", "mechanism", "start", "impact", "simulate"});
     LoadedMechanism loaded = read_mechanism(root["mechanism"], values);
     scenario.mechanism = std::move(loaded.mechanism);
+    scenario.limbs = std::move(loaded.limbs);
     scenario.q = loaded.q, scenario.v = loaded.v;
     if (root.has("start")) read_start(root["start"], scenario);
     scenario.terms = scenario.mechanism->terms(scenario.q, scenario.v);

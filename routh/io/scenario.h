@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "routh/model/limb.h"
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
 
@@ -41,6 +42,7 @@ struct Scenario {
   std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices and named systems
   std::string system;                        ///< an event-selected system of P5, by name
   std::vector<std::string> coordinates;      ///< of q; of the mechanism unless there is none
+  std::vector<Limb> limbs;                   ///< coordinates without mass
   Eigen::VectorXd q, v;                      ///< at the start; q is empty for plain matrices
   Terms terms;                               ///< at the start
   ImpactDefaults impact;

@@ -420,7 +420,7 @@ void PlanarMechanism::fill_contact(Scratch& s, const ContactPair& pair, Contact&
   if (touch.around) {
     const Vector2d p = *touch.around;
     const Vector2d velocity_p = b.velocity + b.omega * turned(p - b.position);
-    turning = turned(n).dot(c.velocity - velocity_p) / (c.x - p).norm();
+    turning = turned(n).dot(c.velocity - velocity_p) / n.dot(c.x - p);
     travel = velocity_p + n.dot(on_b - p) * turning * turned(n);
   }
   const Vector2d u_rate =

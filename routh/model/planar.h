@@ -119,10 +119,16 @@ struct Polygon {
   std::vector<Eigen::Vector2d> other = {};
 };
 
+/// The material below the curve y = c0 + c1 x + c2 x² + .. of the world.
+struct Track {
+  std::vector<double> coefficients = {};
+  int body = kWorld;
+};
+
 struct ContactPair {
   std::string name;
   Round first;
-  std::variant<Edge, Round, Polygon> second;
+  std::variant<Edge, Round, Polygon, Track> second;
   double mu = 0;
 };
 

@@ -40,8 +40,8 @@ struct Touch {
   double phi = 0;
   Eigen::Vector2d normal = Eigen::Vector2d::UnitY();
   Eigen::Vector2d on_second = Eigen::Vector2d::Zero();
-  /// The point of the second body around which the normal turns: a corner or a disc's centre; none
-  /// on a straight edge, whose normal turns with its body.
+  /// The point of the second body around which the normal turns: a corner, a disc's centre or a
+  /// track's centre of curvature; none on a straight edge, whose normal turns with its body.
   std::optional<Eigen::Vector2d> around = {};
 };
 Touch touch(const ContactPair& pair, const Frame& first, const Frame& second);

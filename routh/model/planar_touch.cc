@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "routh/model/planar_kinematics.h"
@@ -46,6 +47,29 @@ struct ToSecond {
         return touch_around(centre, radius, end, 0);
     }
     return touch_face(centre, radius, start, normal);
+  }
+
+  Touch operator()(const Track& track) const {
+    // the nearest point of the curve: (x - cx) + (y - cy) y' = 0 by Newton's method
+    double x = centre.x(), y = 0, slope = 0, bend = 0;
+    for (int iteration = 0; iteration < 50; ++iteration) {
+      y = slope = bend = 0;
+      for (std::size_t i = track.coefficients.size(); i-- > 0;) {
+        bend = bend * x + 2 * slope;
+        slope = slope * x + y;
+        y = y * x + track.coefficients[i];
+      }
+      const double along = (x - centre.x()) + (y - centre.y()) * slope;
+      const double change = along / (1 + slope * slope + (y - centre.y()) * bend);
+      x -= change;
+      if (std::abs(change) <= 1e-15 * (1 + std::abs(x))) break;
+    }
+    Touch touch = touch_face(centre, radius, {x, y}, Vector2d(-slope, 1).normalized());
+    touch.on_second = {x, y};
+    const double length = std::sqrt(1 + slope * slope);
+    const double curvature = bend / (length * length * length);
+    if (std::abs(curvature) > 1e-12) touch.around = touch.on_second + touch.normal / curvature;
+    return touch;
   }
 
   Touch operator()(const Polygon& polygon) const {

@@ -125,7 +125,7 @@ Trajectory simulate(const System& system, const State& start, const SpringContac
   for (const auto& e : solution.events) {
     const VectorXd v = e.x.segment(nv, nv);
     t.events.push_back({.time = e.time,
-                        .kind = e.guard < m ? EventKind::kTouch : EventKind::kLiftOff,
+                        .kind = e.guard < m ? EventKind::kTouchdown : EventKind::kLiftOff,
                         .contacts = {e.guard % m},
                         .v_minus = v,
                         .v_plus = v,

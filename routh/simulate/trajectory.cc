@@ -6,8 +6,6 @@ std::string_view to_string(EventKind kind) {
   switch (kind) {
     case EventKind::kImpact:
       return "impact";
-    case EventKind::kTouch:
-      return "touch";
     case EventKind::kLiftOff:
       return "lift-off";
     case EventKind::kSlip:
@@ -16,6 +14,10 @@ std::string_view to_string(EventKind kind) {
       return "stick";
     case EventKind::kCrossing:
       return "crossing";
+    case EventKind::kTouchdown:
+      return "touchdown";
+    case EventKind::kZeno:
+      return "zeno";
   }
   return "";
 }
@@ -30,6 +32,14 @@ std::string_view to_string(SimulationStatus status) {
       return "inaccurate";
     case SimulationStatus::kStopped:
       return "stopped";
+    case SimulationStatus::kAmbiguous:
+      return "ambiguous";
+    case SimulationStatus::kJammed:
+      return "jammed";
+    case SimulationStatus::kTooStiff:
+      return "too stiff";
+    case SimulationStatus::kEventStorm:
+      return "event storm";
   }
   return "";
 }

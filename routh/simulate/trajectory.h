@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,24 @@ struct State {
   Eigen::VectorXd q, v;
 };
 
+/// What a contact does in a mode of the hybrid system.
+enum class Grip : std::uint8_t {
+  kOpen,
+  kStick,          ///< holds in the normal and in the tangential direction
+  kSlide,          ///< holds in the normal direction alone: no friction, or none left (P4 A12)
+  kSlidePositive,  ///< slides towards +Jt against Coulomb friction
+  kSlideNegative,  ///< slides towards -Jt
+};
+using Mode = std::vector<Grip>;  ///< of all contacts in the order of Terms::contacts
+
 enum class EventKind {
-  kImpact,    ///< contacts close or collide: the velocity jumps
-  kTouch,     ///< a contact that gives closes: the velocity does not jump
-  kLiftOff,   ///< a contact stops pressing and opens
-  kSlip,      ///< a sticking contact begins to slide
-  kStick,     ///< a sliding contact comes to rest
-  kCrossing,  ///< a guard of an event-selected system is crossed
+  kImpact,     ///< contacts close or collide: the velocity jumps
+  kLiftOff,    ///< a contact stops pressing and opens
+  kSlip,       ///< a sticking contact begins to slide
+  kStick,      ///< a sliding contact comes to rest
+  kTouchdown,  ///< a contact closes without a jump of the velocity
+  kZeno,       ///< infinitely many impacts accumulate here and are passed over
+  kCrossing,   ///< a guard of an event-selected system is crossed
 };
 std::string_view to_string(EventKind kind);
 
@@ -30,6 +42,16 @@ struct Event {
   Eigen::VectorXd v_minus, v_plus;  ///< equal unless it is an impact
   Eigen::VectorXd impulse;          ///< [N s] normal and tangential of each contact in turn
   int outcomes = 1;                 ///< how many the law found; the first was taken
+  Mode mode_before, mode_after;     ///< hybrid: contact modes
+};
+
+/// Where impacts accumulate, P4 theorem 10: predicted from their geometric tail.
+struct ZenoPoint {
+  State state;       ///< the limit, in the mode of P4 corollary 1
+  double ratio = 0;  ///< of the times between impacts, from one impact to the next
+  int period = 1;    ///< impacts after which the modes repeat
+  double error = 0;  ///< estimate of the error of the time [s], of the tail and of the steps
+  int event = 0;     ///< of Trajectory::events
 };
 
 enum class SimulationStatus {
@@ -37,19 +59,26 @@ enum class SimulationStatus {
   kInterrupted,  ///< the caller asked for an end
   kInaccurate,   ///< done, but some steps were not solved to the tolerance
   kStopped,      ///< the method could not go on: `message` says why
+  kAmbiguous,    ///< hybrid: several modes are consistent; stopped there
+  kJammed,       ///< hybrid: no mode is consistent; stopped there
+  kTooStiff,     ///< hybrid: the steps of the integrator became too small; stopped there
+  kEventStorm,   ///< hybrid: more events than allowed in a short time; stopped there
 };
 std::string_view to_string(SimulationStatus status);
 
 /// What a simulation returns, by any method.
 struct [[nodiscard]] Trajectory {
   SimulationStatus status = SimulationStatus::kDone;
-  std::string message;                 ///< of kStopped
+  std::string message;                 ///< why it stopped before the end
   std::vector<double> time;            ///< [s], beginning with the start
   std::vector<Eigen::VectorXd> q, v;   ///< at these times
   std::vector<Eigen::VectorXd> v_raw;  ///< time-stepping: v^h of P3 (4.11), while v is (4.9)
   std::vector<double> energy;          ///< kinetic and potential [J]
   std::vector<Event> events;
   State final;
+  std::vector<Mode> modes;      ///< hybrid: the contact word, P4 definition 4
+  std::vector<int> mode_at;     ///< hybrid: of each recorded state, index of its mode
+  std::vector<ZenoPoint> zeno;  ///< hybrid: accumulation points passed
 
   long steps = 0;
   long lcps = 0;               ///< complementarity problems solved, impacts included
@@ -58,6 +87,11 @@ struct [[nodiscard]] Trajectory {
   double max_penetration = 0;  ///< deepest gap [m]
   double max_joint_error = 0;  ///< [m]
   double seconds = 0;          ///< of computing
+
+  /// Before its end?
+  bool stopped() const {
+    return status != SimulationStatus::kDone && status != SimulationStatus::kInaccurate;
+  }
 };
 
 }  // namespace routh

@@ -73,7 +73,7 @@ TEST_F(App, EventSelectedSystemsMoveAndKeepTheirEnergy) {
   EXPECT_EQ(json_of("simulate hopper --end 60")["status"], "done");
   EXPECT_EQ(
       json_of("simulate rocking-block --method event-selected --end 0.2")["events"][0]["kind"],
-      "touch");
+      "touchdown");
 }
 
 TEST_F(App, EventSelectedSaysWhatIsWrong) {

@@ -49,7 +49,7 @@ TEST(SpringContacts, ABallOnASpringIsTheHopper) {
   EXPECT_NEAR(t.final.q[0], hopper.exact(2)[0] - 1, 1e-8);
   EXPECT_NEAR(t.final.v[0], hopper.exact(2)[1], 1e-7);
   ASSERT_EQ(t.events.size(), 3u);
-  EXPECT_EQ(t.events[0].kind, EventKind::kTouch);
+  EXPECT_EQ(t.events[0].kind, EventKind::kTouchdown);
   EXPECT_EQ(t.events[1].kind, EventKind::kLiftOff);
   EXPECT_NEAR(t.events[0].time, std::sqrt(2 / 9.81), 1e-9);
   // deepest: g/ω² + hypot(g/ω², v/ω)

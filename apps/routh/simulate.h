@@ -1,0 +1,50 @@
+#pragma once
+
+#include "commands.h"
+#include "routh/io/json.h"
+#include "routh/simulate/trajectory.h"
+
+/// What the methods of `routh simulate` share.
+namespace routh::app {
+
+struct SimulateArguments {
+  ScenarioArguments scenario;
+  std::string method;
+  double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
+  std::string jacobians = "default", law, seed = "0";
+  bool no_detection = false, no_stabilise = false, project = false, raw = false;
+  double pseudo_impulse = 0, rtol = 0;
+  std::string friction = "auto";
+  bool at_start = false;
+  double eps = 0, stiffness = 0, contact_damping = 0;
+  bool exact = false;
+  std::string json, csv, plot, animate;
+};
+
+/// What a method made of a scenario.
+struct Simulated {
+  Trajectory trajectory;
+  io::Json options;                       ///< it was made with
+  io::Json summary = io::Json::object();  ///< counts of the method beyond the common ones
+  std::string text = {};                  ///< for people, instead of the common description
+};
+
+/// Time-stepping, P3; its options for the command line.
+void add_time_stepping_options(CLI::App& command, SimulateArguments& a);
+Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,
+                                 const SimulateArguments& a);
+
+/// The event-selected integrator, P5; completes the scenario of a named system.
+void add_event_selected_options(CLI::App& command, SimulateArguments& a);
+Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArguments& a);
+
+/// The hybrid method, P4.
+void add_hybrid_options(CLI::App& command, SimulateArguments& a);
+Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
+                          const SimulateArguments& a);
+/// Mode, accelerations and contact forces at the start, as text or JSON.
+void print_at_start(const io::Scenario& scenario, const State& start, const SimulateArguments& a);
+/// The word, accumulation points and why it stopped, for people.
+std::string describe_modes(const io::Scenario& scenario, const Trajectory& trajectory);
+
+}  // namespace routh::app

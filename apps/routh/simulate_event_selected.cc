@@ -1,0 +1,42 @@
+#include "event_selected.h"
+#include "routh/io/document.h"
+#include "simulate.h"
+
+namespace routh::app {
+
+void add_event_selected_options(CLI::App& command, SimulateArguments& a) {
+  command
+      .add_option("--eps", a.eps,
+                  "event-selected: project to a guard from this far, in the units of its function "
+                  "(default: the scenario's)")
+      ->check(positive("a number"));
+  command.add_flag("--exact", a.exact,
+                   "event-selected: locate every event instead of projecting");
+  command
+      .add_option("--contact-damping", a.contact_damping,
+                  "event-selected: of each contact of a mechanism [N s/m]")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArguments& a) {
+  EventSelectedArguments e{.eps = a.eps != 0 ? a.eps : scenario.simulation.eps,
+                           .exact = a.exact,
+                           .end = a.end != 0 ? a.end : scenario.simulation.end,
+                           .every = a.every,
+                           .contact_damping = a.contact_damping};
+  if (a.stiffness != 0) e.stiffness = a.stiffness;
+  io::Json options{{"exact", e.exact}, {"end", e.end}, {"every", e.every}};
+  if (!e.exact) options["eps"] = e.eps;
+  if (scenario.mechanism) {
+    options["stiffness"] = e.stiffness;
+    options["contact_damping"] = e.contact_damping;
+  }
+  EventSelectedRun run = run_event_selected(scenario, e);
+  if (!a.animate.empty() && !scenario.mechanism)
+    throw io::InputError("--animate: this system has no picture");
+  std::string text = describe_event_selected(scenario, run);
+  return {std::move(run.trajectory), std::move(options), std::move(run.summary), std::move(text)};
+}
+
+}  // namespace routh::app

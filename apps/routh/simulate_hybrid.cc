@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include "routh/io/document.h"
+#include "routh/io/files.h"
+#include "routh/simulate/hybrid.h"
+#include "simulate.h"
+#include "terminal.h"
+
+namespace routh::app {
+namespace {
+
+HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
+  HybridOptions o;
+  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.every = a.every != 0 ? a.every : o.end / 1000;
+  o.dt_pseudo = a.pseudo_impulse;
+  o.limbs = scenario.limbs;
+  o.friction = a.friction == "p4"        ? FrictionModel::kPaper
+               : a.friction == "coulomb" ? FrictionModel::kCoulomb
+                                         : FrictionModel::kAuto;
+  if (a.rtol != 0) o.rtol = a.rtol, o.atol = 1e-2 * a.rtol;
+  if (!a.law.empty() && a.law != "plastic")
+    o.law = impact_law(a.law, parse_count("--seed", a.seed));
+  return o;
+}
+
+}  // namespace
+
+void add_hybrid_options(CLI::App& command, SimulateArguments& a) {
+  command
+      .add_option("--pseudo-impulse", a.pseudo_impulse,
+                  "hybrid: forces of this duration [s] help contacts through an impact, P4 (56)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--friction", a.friction,
+                  "hybrid: p4 ends with the first slip, coulomb goes on; auto takes p4 on limbs "
+                  "without mass")
+      ->check(CLI::IsMember({"auto", "coulomb", "p4"}))
+      ->capture_default_str();
+  command.add_option("--rtol", a.rtol, "hybrid: relative error of a step (default 1e-9)")
+      ->check(positive("a number"));
+  command.add_flag("--at-start", a.at_start,
+                   "only the mode, the accelerations and the contact forces at the start");
+}
+
+Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
+                          const SimulateArguments& a) {
+  HybridOptions options = options_of(scenario, a);
+  const auto shown = progress(1000, "simulating");
+  options.progress = [&](double time) {
+    return shown(static_cast<std::uint64_t>(1000 * time / options.end));
+  };
+  Simulated done{simulate(*scenario.mechanism, start, options), {}};
+  clear_progress();
+  done.options = {{"end", options.end},
+                  {"every", options.every},
+                  {"pseudo_impulse", options.dt_pseudo},
+                  {"friction", a.friction},
+                  {"law", a.law.empty() ? "plastic" : a.law},
+                  {"rtol", options.rtol},
+                  {"atol", options.atol}};
+  return done;
+}
+
+void print_at_start(const io::Scenario& scenario, const State& start, const SimulateArguments& a) {
+  const Instant now = instant(*scenario.mechanism, start, options_of(scenario, a));
+  const std::vector<Contact>& contacts = scenario.terms.contacts;
+  const std::vector<std::string>& names = scenario.mechanism->coordinates();
+  io::Json json{{"scenario", scenario.name}, {"mode", mode_names(now.mode, contacts)}};
+  std::string text = fmt::format("{}\nmode {} at {:.6g} s\n\n    {:<16} {:>14} {:>14} {:>16}\n",
+                                 scenario.title, to_string(now.mode, contacts), start.time,
+                                 "coordinate", "position", "velocity", "acceleration");
+  json["acceleration"] = io::Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    json["acceleration"][names[i]] = now.acceleration[i];
+    text += fmt::format("    {:<16} {:>14.8g} {:>14.8g} {:>16.10g}\n", names[i], start.q[i],
+                        start.v[i], now.acceleration[i] + 0.0);
+  }
+  text += fmt::format("\n    {:<16} {:>14} {:>18}\n", "contact", "normal [N]", "tangential [N]");
+  json["contacts"] = io::Json::array();
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    json["contacts"].push_back(
+        {{"name", contacts[k].name}, {"normal", now.normal[k]}, {"tangential", now.tangential[k]}});
+    text += fmt::format("    {:<16} {:>14.10g} {:>18.10g}\n", contacts[k].name, now.normal[k] + 0.0,
+                        now.tangential[k] + 0.0);
+  }
+  if (a.json == "-")
+    fmt::print("{}\n", json.dump());
+  else
+    fmt::print("{}", text);
+  if (!a.json.empty() && a.json != "-") io::write_file(a.json, json.dump() + "\n");
+}
+
+std::string describe_modes(const io::Scenario& scenario, const Trajectory& t) {
+  if (t.modes.empty()) return "";
+  constexpr std::size_t kShown = 24;
+  std::string text = "\n    word";
+  for (std::size_t k = 0; k < t.modes.size() && k < kShown; ++k)
+    text += " " + to_string(t.modes[k], scenario.terms.contacts);
+  if (t.modes.size() > kShown) text += fmt::format(" .. {} more", t.modes.size() - kShown);
+  text += "\n";
+  for (const ZenoPoint& z : t.zeno) {
+    text += fmt::format(
+        "    Zeno: impacts accumulate at {:.9g} s (error {:.1e} s), each {:.4g} of the time after "
+        "the one before\n",
+        z.state.time, z.error, z.ratio);
+  }
+  return text;
+}
+
+}  // namespace routh::app

@@ -1,0 +1,76 @@
+#include "routh/simulate/time_stepping.h"
+
+#include "routh/io/document.h"
+#include "simulate.h"
+#include "terminal.h"
+
+namespace routh::app {
+namespace {
+
+TimeSteppingOptions options_of(const io::Scenario& scenario,
+                                          const SimulateArguments& a) {
+  TimeSteppingOptions o;
+  o.h = a.step != 0 ? a.step : scenario.simulation.step;
+  o.alpha = a.alpha;
+  if (a.gamma >= 0) o.gamma = a.gamma;
+  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.every = a.every;
+  o.jacobians = a.jacobians == "start"      ? Jacobians::kStart
+                : a.jacobians == "midpoint" ? Jacobians::kMidpoint
+                                            : Jacobians::kDefault;
+  o.detection = !a.no_detection;
+  o.stabilise = !a.no_stabilise;
+  if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
+  if (!a.law.empty() && a.law != "simultaneous")
+    o.law = impact_law(a.law, parse_count("--seed", a.seed));
+  return o;
+}
+
+io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) {
+  return {{"step", o.h},
+          {"alpha", o.alpha},
+          {"gamma", o.gamma.value_or(o.alpha)},
+          {"end", o.end},
+          {"every", o.every},
+          {"jacobians",
+           a.jacobians == "default" ? (o.alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
+          {"detection", o.detection},
+          {"stabilise", o.stabilise},
+          {"law", a.law.empty() ? "simultaneous" : a.law}};
+}
+
+}  // namespace
+
+void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
+  command.add_option("--step", a.step, "time-stepping: step h [s] (default: the scenario's)")
+      ->check(positive("a number of seconds"));
+  command.add_option("--alpha", a.alpha,
+                "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra")
+      ->check(within(0, 1))
+      ->capture_default_str();
+  command.add_option("--gamma", a.gamma,
+                "time-stepping: weight of the new velocity in the position (default: alpha); "
+                "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--jacobians", a.jacobians,
+                "time-stepping: take constraint rows at the start or the midpoint of the step "
+                "(default: midpoint when alpha is 0.5)")
+      ->check(CLI::IsMember({"start", "midpoint"}));
+  command.add_flag("--no-detection", a.no_detection,
+              "time-stepping: do not look for the instants of collisions");
+  command.add_flag("--no-stabilise", a.no_stabilise, "time-stepping: let joints and contacts drift");
+}
+
+Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,
+                                 const SimulateArguments& a) {
+  TimeSteppingOptions options = options_of(scenario, a);
+  const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
+  options.progress = [&](double time) {
+    return shown(static_cast<std::uint64_t>(time / options.h));
+  };
+  Simulated done{simulate(*scenario.mechanism, start, options), options_json(options, a)};
+  clear_progress();
+  return done;
+}
+
+}  // namespace routh::app
