@@ -18,6 +18,7 @@ void add_impact(CLI::App& app, int& code);
 void add_check(CLI::App& app, int& code);
 void add_reproduce(CLI::App& app, int& code);
 void add_simulate(CLI::App& app, int& code);
+void add_ensemble(CLI::App& app, int& code);
 
 /// A scenario with its overrides, as several commands take it.
 struct ScenarioArguments {

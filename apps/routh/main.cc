@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
     app::add_impact(app, code);
     app::add_check(app, code);
     app::add_simulate(app, code);
+    app::add_ensemble(app, code);
     app::add_reproduce(app, code);
     app.parse(argc, argv);
     return code;

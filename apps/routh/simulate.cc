@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "routh/io/document.h"
 #include "routh/io/files.h"
@@ -16,7 +17,7 @@
 namespace routh::app {
 namespace {
 
-const std::vector<std::string> kMethods{"time-stepping", "hybrid", "event-selected"};
+const std::vector<std::string> kMethods{"time-stepping", "hybrid", "event-selected", "compliant"};
 
 std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
   const std::string method = a.method.empty() ? scenario.simulation.method : a.method;
@@ -86,16 +87,32 @@ std::string describe(const io::Motion& motion) {
 }
 
 /// Everything that was asked for, from a finished simulation.
-int report(const SimulateArguments& a, const io::Motion& motion, const std::string& text) {
+int report(const SimulateArguments& a, const io::Motion& motion, std::string text) {
   const bool quiet = a.json == "-";
-  const std::string json = a.json.empty() ? "" : io::to_json(motion, a.raw).dump() + "\n";
+  std::optional<InclusionPath> path;
+  if (a.domain == "s") {
+    path = inclusion(*motion.scenario.mechanism, motion.trajectory);
+    text += fmt::format("\n    as a solution of P1 (53): s ends at {:.6g}, residual {:.1e}",
+                        path->s.back(), inclusion_residual(*motion.scenario.mechanism, *path));
+    text += path->zeno < 0 ? "\n" : fmt::format("; impacts accumulate at s = {:.6g}\n", path->zeno);
+  }
+  std::string json;
+  if (!a.json.empty()) {
+    io::Json j = io::to_json(motion, a.raw);
+    if (path) j["inclusion"] = io::to_json(*path);
+    json = j.dump() + "\n";
+  }
   fmt::print("{}", quiet ? json : text);
   if (!quiet && !a.json.empty()) io::write_file(a.json, json);
   if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(motion));
   if (!a.plot.empty()) {
     const std::string name =
         std::filesystem::path(a.scenario.name).stem().string() + "-" + motion.method;
-    const std::vector<std::string> written = io::draw(motion, name, a.plot);
+    std::vector<std::string> written = io::draw(motion, name, a.plot);
+    if (path) {
+      for (std::string& more : io::draw(motion.scenario, *path, name + "-s", a.plot))
+        written.push_back(std::move(more));
+    }
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }
   if (!a.animate.empty()) io::animate(motion, a.animate);
@@ -135,6 +152,8 @@ int run_simulate(const SimulateArguments& a) {
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
+  if (a.domain == "s" && method != "hybrid")
+    throw io::InputError("--domain s needs --method hybrid, which knows its contact forces");
   Simulated done;
   if (method == "event-selected") {
     done = simulate_event_selected(scenario, a);
@@ -147,8 +166,9 @@ int run_simulate(const SimulateArguments& a) {
       print_at_start(scenario, start, a);
       return kDone;
     }
-    done = method == "hybrid" ? simulate_hybrid(scenario, start, a)
-                              : simulate_time_stepping(scenario, start, a);
+    done = method == "hybrid"      ? simulate_hybrid(scenario, start, a)
+           : method == "compliant" ? simulate_compliant(scenario, start, a)
+                                   : simulate_time_stepping(scenario, start, a);
   }
   const io::Motion motion{scenario, method, done.options, done.trajectory, done.summary};
   return report(a, motion, done.text.empty() ? describe(motion) : done.text);
@@ -160,10 +180,11 @@ void add_simulate(CLI::App& app, int& code) {
   auto a = std::make_shared<SimulateArguments>();
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
-  c->add_option("--method", a->method,
-                "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
-                "events, P4; event-selected: smooth pieces between guards, contacts as springs, P5 "
-                "(default: the scenario's)");
+  c->add_option(
+      "--method", a->method,
+      "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
+      "events, P4; event-selected: smooth pieces between guards, contacts as springs, P5; "
+      "compliant: stiff contacts with friction, P1 (88)-(90) (default: the scenario's)");
   c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   add_time_stepping_options(*c, *a);
@@ -176,8 +197,13 @@ void add_simulate(CLI::App& app, int& code) {
   add_hybrid_options(*c, *a);
   add_event_selected_options(*c, *a);
   c->add_option("--stiffness,--contact-stiffness", a->stiffness,
-                "event-selected: of each contact of a mechanism [N/m] (default 1e4)")
+                "of each contact [N/m] (default: event-selected 1e4, compliant 1e6)")
       ->check(positive("a stiffness"));
+  add_compliant_options(*c, *a);
+  c->add_option("--domain", a->domain,
+                "t: over time; s: also over time and impulse, where impacts are paths, P1 (53)")
+      ->check(CLI::IsMember({"t", "s"}))
+      ->capture_default_str();
   c->add_flag("--project", a->project, "close the joints at the start");
   c->add_option("--every", a->every,
                 "record at these intervals [s] (default: every step and impact)")

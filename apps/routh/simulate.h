@@ -18,6 +18,9 @@ struct SimulateArguments {
   bool at_start = false;
   double eps = 0, stiffness = 0, contact_damping = 0;
   bool exact = false;
+  double ratio = 1, damping_ratio = 5;
+  bool impact_only = false;
+  std::string domain = "t";
   std::string json, csv, plot, animate;
 };
 
@@ -37,6 +40,11 @@ Simulated simulate_time_stepping(const io::Scenario& scenario, const State& star
 /// The event-selected integrator, P5; completes the scenario of a named system.
 void add_event_selected_options(CLI::App& command, SimulateArguments& a);
 Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArguments& a);
+
+/// Contacts as stiff springs, P1 section 5.4.1.
+void add_compliant_options(CLI::App& command, SimulateArguments& a);
+Simulated simulate_compliant(const io::Scenario& scenario, const State& start,
+                             const SimulateArguments& a);
 
 /// The hybrid method, P4.
 void add_hybrid_options(CLI::App& command, SimulateArguments& a);

@@ -5,6 +5,7 @@
 
 #include "routh/io/json.h"
 #include "routh/io/scenario.h"
+#include "routh/simulate/inclusion.h"
 #include "routh/simulate/trajectory.h"
 
 /// Simulations as JSON, CSV, figures and animations. docs/results-of-simulate in docs/simulate.md.
@@ -33,5 +34,11 @@ std::vector<std::string> draw(const Motion& motion, const std::string& name,
 /// The moving mechanism as an animated .svg or .gif, chosen by the ending of the path. Throws
 /// InputError for other endings.
 void animate(const Motion& motion, const std::string& path);
+
+/// The same motion over s, P1 (53) and Fig. 8: one coordinate over t and over s, and the rates of
+/// time and impulse.
+Json to_json(const InclusionPath& path);
+std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& path,
+                              const std::string& name, const std::string& folder);
 
 }  // namespace routh::io

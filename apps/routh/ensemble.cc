@@ -1,0 +1,154 @@
+#include "routh/simulate/ensemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "commands.h"
+#include "routh/io/document.h"
+#include "routh/io/ensemble.h"
+#include "routh/io/files.h"
+#include "routh/io/gnuplot.h"
+#include "terminal.h"
+
+namespace routh::app {
+namespace {
+
+struct EnsembleArguments {
+  ScenarioArguments scenario;
+  std::string method = "hybrid", law = "set", runs = "1024", seed = "0";
+  double end = 0, every = 0, pseudo_impulse = 0;
+  int threads = 0, branch = 0;
+  std::string json, csv, plot;
+};
+
+HybridOptions hybrid_options(const io::Scenario& scenario, const EnsembleArguments& a) {
+  HybridOptions o;
+  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.every = a.every != 0 ? a.every : o.end / 200;
+  o.dt_pseudo = a.pseudo_impulse;
+  o.limbs = scenario.limbs;
+  return o;
+}
+
+std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
+  std::string text =
+      fmt::format("{}\n{} runs in {:.3g} s, {:.3g} a second{}\n", scenario.title, r.runs.size(),
+                  r.seconds, static_cast<double>(r.runs.size()) / std::max(1e-9, r.seconds),
+                  r.stopped ? " (stopped early: incomplete)" : "");
+  const auto groups = [&](const char* title, const std::vector<EnsembleGroup>& list) {
+    text += fmt::format("\n    {:>6}  {}\n", "runs", title);
+    constexpr std::size_t kShown = 12;
+    for (std::size_t k = 0; k < list.size() && k < kShown; ++k) {
+      const std::string& name = list[k].name;
+      text += fmt::format("    {:>6}  {}\n", list[k].count,
+                          name.size() > 100 ? name.substr(0, 97) + ".." : name);
+    }
+    if (list.size() > kShown) text += fmt::format("    .. {} more\n", list.size() - kShown);
+  };
+  groups("contact word", r.words);
+  groups("final mode", r.modes);
+  double gain = 0;
+  std::size_t whole = 0;
+  for (const EnsembleRun& run : r.runs) {
+    gain = std::max(gain, run.largest_gain);
+    whole += run.status == SimulationStatus::kDone;
+  }
+  text += fmt::format(
+      "\n    {} runs reached the end; largest gain of energy in an impact {:.1e} J\n", whole, gain);
+  return text;
+}
+
+std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
+  std::string text = fmt::format("{}\n{} branches{}\n\n    time [s]   ways  outcomes  word\n",
+                                 scenario.title, tree.branches.size(),
+                                 tree.complete ? "" : " (the limit was reached: incomplete)");
+  for (const Branch& b : tree.branches) {
+    text += fmt::format("    {:<9.6f} {:>5} {:>8}   {}{}\n", b.state.time, b.ways, b.outcomes,
+                        std::string(2 * static_cast<std::size_t>(b.depth), ' '),
+                        b.word.size() > 90 ? b.word.substr(0, 87) + ".." : b.word);
+  }
+  return text;
+}
+
+int run_ensemble(const EnsembleArguments& a) {
+  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
+  if (!a.csv.empty()) io::check_writable(a.csv);
+  if (!a.plot.empty()) {
+    io::require_gnuplot();
+    io::check_writable_folder(a.plot);
+  }
+  const io::Scenario scenario = a.scenario.load();
+  if (!scenario.mechanism) {
+    throw io::InputError(
+        fmt::format("{}: an ensemble needs a mechanism that moves", a.scenario.name));
+  }
+  const HybridOptions hybrid = hybrid_options(scenario, a);
+  const State start{0, scenario.q, scenario.v};
+  const bool quiet = a.json == "-";
+  const auto show = [&](const std::string& text, const io::Json& json) {
+    fmt::print("{}", quiet ? json.dump() + "\n" : text);
+    if (!quiet && !a.json.empty()) io::write_file(a.json, json.dump() + "\n");
+  };
+
+  if (a.branch > 0) {
+    const BranchTree tree = branch(*scenario.mechanism, start, hybrid, a.branch);
+    show(describe(scenario, tree), io::to_json(scenario, tree));
+    return tree.complete ? kDone : kUnfinished;
+  }
+
+  EnsembleOptions options{.runs = parse_count("--runs", a.runs),
+                          .seed = parse_count("--seed", a.seed),
+                          .law = a.law,
+                          .threads = a.threads};
+  if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
+  if (!a.plot.empty()) options.keep = 200;
+  options.progress = progress(options.runs, "ensemble");
+  const EnsembleResult result = ensemble(*scenario.mechanism, start, hybrid, options);
+  clear_progress();
+  show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
+  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(scenario, result));
+  if (!a.plot.empty()) {
+    const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
+    const std::vector<std::string> written = io::draw(scenario, result, name, a.plot);
+    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+  }
+  return result.stopped ? kUnfinished : kDone;
+}
+
+}  // namespace
+
+void add_ensemble(CLI::App& app, int& code) {
+  auto a = std::make_shared<EnsembleArguments>();
+  CLI::App* c = app.add_subcommand(
+      "ensemble", "many motions from one start, each impact drawn from its set of outcomes");
+  a->scenario.add_to(*c);
+  c->add_option("--method", a->method, "how the runs move between impacts")
+      ->check(CLI::IsMember({"hybrid"}))
+      ->capture_default_str();
+  c->add_option("--law", a->law, "how impacts are resolved")
+      ->check(CLI::IsMember(impact_law_names()))
+      ->capture_default_str();
+  c->add_option("--runs", a->runs, "number of runs, such as 4096 or 2^12")->capture_default_str();
+  c->add_option("--seed", a->seed, "the same seed gives the same runs")->capture_default_str();
+  c->add_option("--threads", a->threads,
+                "threads (default: all cores); results do not depend on it")
+      ->check(CLI::Range(1, 1024));
+  c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
+      ->check(positive("a number of seconds"));
+  c->add_option("--every", a->every, "record at these intervals [s] (default: end/200)")
+      ->check(positive("a number of seconds"));
+  c->add_option("--pseudo-impulse", a->pseudo_impulse, "as in routh simulate --method hybrid [s]")
+      ->check(CLI::NonNegativeNumber);
+  c->add_option("--branch", a->branch,
+                "follow every extreme outcome of this many impacts as a tree instead")
+      ->check(CLI::Range(1, 30));
+  c->add_option("--json", a->json, "write the result as JSON to a file, or - for the terminal");
+  c->add_option("--csv", a->csv, "write one row per run");
+  c->add_option("--plot", a->plot, "draw the fan of motions and the ends into this folder");
+  c->callback([a, &code] { code = run_ensemble(*a); });
+}
+
+}  // namespace routh::app

@@ -1,0 +1,216 @@
+#include "routh/simulate/ensemble.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "routh/impact/sequential.h"
+#include "routh/impact/simultaneous.h"
+#include "routh/simulate/reduce.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+std::string word_of(const Trajectory& t, const std::vector<Contact>& contacts) {
+  std::string word;
+  for (const Mode& mode : t.modes) {
+    if (!word.empty()) word += ' ';
+    word += to_string(mode, contacts);
+  }
+  return word;
+}
+
+/// A seed of its own for every run; the law adds the number of the impact.
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t run) {
+  std::uint64_t x = seed + 0x9e3779b97f4a7c15ull * (run + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+EnsembleRun summary(const System& system, const Trajectory& t, std::uint64_t index,
+                    const std::vector<Contact>& contacts) {
+  EnsembleRun run{.index = index,
+                  .status = t.status,
+                  .final = t.final,
+                  .word = word_of(t, contacts),
+                  .final_mode = t.modes.empty() ? "" : to_string(t.modes.back(), contacts),
+                  .energy_start = t.energy.front(),
+                  .energy_end = t.energy.back(),
+                  .finished = true};
+  for (const Event& e : t.events) {
+    if (e.kind != EventKind::kImpact) continue;
+    ++run.impacts;
+    // q stands still in an impact: the inertia of the start serves where it is constant, that of
+    // the recorded state elsewhere
+    const auto at = std::lower_bound(t.time.begin(), t.time.end(), e.time) - t.time.begin();
+    const Terms terms = system.terms(t.q[std::min<std::size_t>(at, t.q.size() - 1)], e.v_minus);
+    run.largest_gain = std::max(run.largest_gain,
+                                kinetic_energy(terms, e.v_plus) - kinetic_energy(terms, e.v_minus));
+  }
+  return run;
+}
+
+std::vector<EnsembleGroup> grouped(const std::vector<EnsembleRun>& runs,
+                                   const std::string EnsembleRun::*by) {
+  std::map<std::string, EnsembleGroup> groups;
+  for (const EnsembleRun& run : runs) {
+    EnsembleGroup& group = groups[run.*by];
+    if (group.count++ == 0) group.name = run.*by, group.first = run.index;
+  }
+  std::vector<EnsembleGroup> sorted;
+  for (auto& [name, group] : groups) sorted.push_back(std::move(group));
+  std::sort(sorted.begin(), sorted.end(), [](const EnsembleGroup& a, const EnsembleGroup& b) {
+    return a.count != b.count ? a.count > b.count : a.first < b.first;
+  });
+  return sorted;
+}
+
+}  // namespace
+
+EnsembleResult ensemble(const System& system, const State& start, const HybridOptions& hybrid,
+                        const EnsembleOptions& options) {
+  if (options.runs == 0) throw std::invalid_argument("runs must be at least 1");
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<Contact> contacts = system.terms(start.q, start.v, start.time).contacts;
+  EnsembleResult result;
+  result.runs.resize(options.runs);
+  result.kept.resize(std::min(options.keep, options.runs));
+
+  // every run depends on its index alone, whoever does it
+  std::atomic<std::uint64_t> next = 0, done = 0;
+  std::atomic<bool> stop = false;
+  std::mutex trouble;
+  std::exception_ptr first_error;
+  std::uint64_t first_error_index = options.runs;
+  const auto work = [&](bool reports) {
+    for (std::uint64_t k = next++; k < options.runs && !stop; k = next++) {
+      try {
+        HybridOptions own = hybrid;
+        own.law = impact_law(options.law, mixed(options.seed, k));
+        own.progress = {};
+        Trajectory t = simulate(system, start, own);
+        result.runs[k] = summary(system, t, k, contacts);
+        if (k < result.kept.size()) result.kept[k] = std::move(t);
+      } catch (...) {
+        const std::lock_guard lock(trouble);
+        if (k < first_error_index) first_error_index = k, first_error = std::current_exception();
+        stop = true;
+      }
+      ++done;
+      if (reports && options.progress && !options.progress(done)) stop = true;
+    }
+  };
+  const unsigned cores = options.threads > 0 ? static_cast<unsigned>(options.threads)
+                                             : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < cores; ++i) threads.emplace_back(work, false);
+  work(true);
+  for (std::thread& thread : threads) thread.join();
+  if (first_error) std::rethrow_exception(first_error);
+
+  std::erase_if(result.runs, [](const EnsembleRun& run) { return !run.finished; });
+  std::erase_if(result.kept, [](const Trajectory& t) { return t.time.empty(); });
+  result.stopped = result.runs.size() < options.runs;
+  result.words = grouped(result.runs, &EnsembleRun::word);
+  result.modes = grouped(result.runs, &EnsembleRun::final_mode);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+namespace {
+
+/// Outcomes of both laws that return points, distinct in velocity.
+std::vector<Outcome> extremes(const ImpactProblem& problem) {
+  std::vector<Outcome> found = simultaneous(problem).outcomes;
+  for (const SequentialOutcome& other : sequential(problem).outcomes) {
+    const double near = 1e-8 * std::max(1e-12, problem.c.cwiseAbs().maxCoeff());
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Outcome& o) {
+      return (o.c_plus - other.outcome.c_plus).norm() <= near;
+    });
+    if (!known) found.push_back(other.outcome);
+  }
+  return found;
+}
+
+/// A run that takes the given outcomes of its first impacts, then the first of each.
+struct Scripted {
+  Trajectory trajectory;
+  std::vector<int> outcomes;  ///< of every impact
+};
+Scripted follow(const System& system, const State& start, const HybridOptions& hybrid,
+                const std::vector<int>& choices) {
+  Scripted run;
+  HybridOptions own = hybrid;
+  own.law = [&](const ImpactProblem& problem, std::uint64_t) {
+    const std::vector<Outcome> found = extremes(problem);
+    if (found.empty()) throw std::runtime_error("an impact has no outcome");
+    const std::size_t impact = run.outcomes.size();
+    run.outcomes.push_back(static_cast<int>(found.size()));
+    const int choice = impact < choices.size() ? choices[impact] : 0;
+    return ChosenOutcome{found.at(choice), static_cast<int>(found.size())};
+  };
+  run.trajectory = simulate(system, start, own);
+  return run;
+}
+
+}  // namespace
+
+BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid, int depth,
+                  int most) {
+  const std::vector<Contact> contacts = system.terms(start.q, start.v, start.time).contacts;
+  BranchTree tree;
+  std::vector<std::vector<int>> choices;  // that lead to each branch
+  const auto grow = [&](int parent, std::vector<int> path) {
+    const Scripted run = follow(system, start, hybrid, path);
+    Branch b{.parent = parent,
+             .depth = static_cast<int>(path.size()),
+             .choice = path.empty() ? 0 : path.back(),
+             .state = start,
+             .final = run.trajectory.final,
+             .word = word_of(run.trajectory, contacts)};
+    if (run.outcomes.size() > path.size()) b.outcomes = run.outcomes[path.size()];
+    // the state behind its last impact
+    int impacts = 0;
+    for (const Event& e : run.trajectory.events) {
+      if (e.kind != EventKind::kImpact || ++impacts != b.depth) continue;
+      const auto& times = run.trajectory.time;
+      const auto at = std::lower_bound(times.begin(), times.end(), e.time) - times.begin();
+      b.state = {e.time, run.trajectory.q[std::min<std::size_t>(at, times.size() - 1)], e.v_plus};
+    }
+    for (Branch& other : tree.branches) {
+      if (other.depth != b.depth || b.depth == 0) continue;
+      if (std::abs(other.state.time - b.state.time) < 1e-9 &&
+          (other.state.q - b.state.q).norm() < 1e-8 && (other.state.v - b.state.v).norm() < 1e-8) {
+        ++other.ways;
+        return;
+      }
+    }
+    tree.branches.push_back(std::move(b));
+    choices.push_back(std::move(path));
+  };
+
+  grow(-1, {});
+  for (std::size_t k = 0; k < tree.branches.size(); ++k) {
+    if (tree.branches[k].depth == depth) continue;
+    for (int choice = 0; choice < tree.branches[k].outcomes; ++choice) {
+      if (static_cast<int>(tree.branches.size()) >= most) {
+        tree.complete = false;
+        return tree;
+      }
+      std::vector<int> path = choices[k];
+      path.push_back(choice);
+      grow(static_cast<int>(k), std::move(path));
+    }
+  }
+  return tree;
+}
+
+}  // namespace routh

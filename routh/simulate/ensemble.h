@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "routh/simulate/hybrid.h"
+
+/// Many motions from one start: where an impact has a set of outcomes, every run draws its own, or
+/// all extreme ones are followed as a tree.
+namespace routh {
+
+struct EnsembleOptions {
+  std::uint64_t runs = 1024;
+  std::uint64_t seed = 0;
+  std::string law = "set";  ///< of impact_law(); the others give every run the same motion
+  int threads = 0;          ///< 0: all cores. Results do not depend on it.
+  std::uint64_t keep = 0;   ///< trajectories returned: those of the first runs
+  /// Called now and then with the number of runs done, from the calling thread; false stops.
+  std::function<bool(std::uint64_t)> progress = {};
+};
+
+/// How one run went; seed and index replay it.
+struct EnsembleRun {
+  std::uint64_t index = 0;
+  SimulationStatus status = SimulationStatus::kDone;
+  State final;
+  std::string word;        ///< the contact modes it went through
+  std::string final_mode;  ///< the last of them
+  int impacts = 0;
+  double energy_start = 0, energy_end = 0;  ///< [J]
+  double largest_gain = 0;                  ///< of energy in an impact [J]; never above rounding
+  bool finished = false;                    ///< false: not begun when the ensemble was stopped
+};
+
+/// Runs that went the same way.
+struct EnsembleGroup {
+  std::string name;
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  ///< index of a run that did
+};
+
+struct [[nodiscard]] EnsembleResult {
+  std::vector<EnsembleRun> runs;            ///< finished, by index
+  std::vector<EnsembleGroup> words, modes;  ///< by contact word and by final mode, largest first
+  std::vector<Trajectory> kept;
+  bool stopped = false;
+  double seconds = 0;
+};
+
+/// Throws what simulate() throws, of the first run that does.
+EnsembleResult ensemble(const System& system, const State& start, const HybridOptions& hybrid,
+                        const EnsembleOptions& options);
+
+/// One extreme outcome of an impact, followed to the next.
+struct Branch {
+  int parent = -1;   ///< in BranchTree::branches; -1: the start
+  int depth = 0;     ///< impacts behind it
+  int choice = 0;    ///< which outcome of the impact
+  int ways = 1;      ///< paths that lead here, merged
+  State state;       ///< right after the impact
+  int outcomes = 0;  ///< extreme outcomes of the impact that follows; 0: there is none
+  State final;       ///< without further impacts, or taking the first outcome of each
+  std::string word;  ///< from the start to there
+};
+
+struct [[nodiscard]] BranchTree {
+  std::vector<Branch> branches;  ///< parents before their children; the first is the start
+  bool complete = true;          ///< false: `most` was reached
+};
+
+/// Every extreme outcome (simultaneous and sequential in every order) of the first `depth` impacts.
+/// Branches that reach the same state after the same number of impacts are merged.
+BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid, int depth,
+                  int most = 10'000);
+
+}  // namespace routh
