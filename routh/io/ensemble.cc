@@ -149,7 +149,7 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
     for (std::size_t c = 0; c < shown; ++c)
       text += fmt::format("{}$fan{} w l lw 0.8 lc rgb '{}' notitle", c ? ", " : "", c, colours[c]);
     text += fmt::format(
-        "\nset xlabel '{} at the end' noenhanced\nset ylabel '{} at the end' noenhanced\nplot ",
+        "\nset xlabel '{} at the end' noenhanced\nset ylabel '{} at the end' noenhanced\n",
         scenario.coordinates[first], scenario.coordinates[second]);
     for (std::size_t c = 0; c < shown; ++c)
       text +=

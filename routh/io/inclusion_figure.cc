@@ -71,7 +71,7 @@ std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& pat
     for (std::size_t c = 0; c < normal.size(); ++c) text += block(fmt::format("n{}", c), normal[c]);
     text += fmt::format(
         "set multiplot layout 1,3 title '{}' font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
-        "set key top right Left reverse samplen 2 noenhanced\nset grid lc rgb '#e8e8e8'\n",
+        "set key above horizontal Left reverse samplen 2 noenhanced\nset grid lc rgb '#e8e8e8'\n",
         scenario.title.substr(0, scenario.title.find(" (P")));
     const auto panel = [&](const char* label, const char* q, const char* v, double end) {
       text += fmt::format(

@@ -110,7 +110,8 @@ double inclusion_residual(const System& system, const InclusionPath& path) {
   VectorXd before, after, joints;
   for (std::size_t k = 0; k + 1 < path.s.size(); ++k) {
     const double ds = path.s[k + 1] - path.s[k];
-    if (ds <= 0 || path.s[k + 1] == path.zeno) continue;
+    if (ds <= 1e-9 * path.s.back() || path.s[k + 1] == path.zeno)
+      continue;  // rounding, or the tail
     const VectorXd q = 0.5 * (path.q[k] + path.q[k + 1]), v = 0.5 * (path.v[k] + path.v[k + 1]);
     const Terms terms = system.terms(q, v, 0.5 * (path.t[k] + path.t[k + 1]));
     const Eigen::LLT<Eigen::MatrixXd> inertia(terms.M);
@@ -131,7 +132,7 @@ double inclusion_residual(const System& system, const InclusionPath& path) {
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
       const Contact& contact = terms.contacts[i];
       const double cn = contact.Jn.dot(v), ct = contact.Jt.row(0).dot(v);
-      if (std::max(before[i], after[i]) > 1e-8 || cn > 1e-3 * speed) continue;
+      if (std::max(before[i], after[i]) > 1e-10 || cn > 1e-3 * speed) continue;
       if (cn < -1e-3 * speed) colliding = true;
       for (const double sign : {-1.0, 1.0}) {
         if (std::abs(ct) > 1e-3 * speed && sign * ct > 0) continue;  // friction opposes the slip

@@ -1,0 +1,136 @@
+// Set-valued impacts through time: P1 section 4.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "routh/io/scenario.h"
+#include "routh/simulate/ensemble.h"
+#include "routh/simulate/inclusion.h"
+
+namespace routh {
+namespace {
+
+using Eigen::VectorXd;
+
+Trajectory zeno_block(double every) {
+  const io::Scenario s = io::load_scenario("zeno-block");
+  return simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 3, .every = every});
+}
+
+TEST(Inclusion, TheZenoBlockMeetsThePrintedNumbers) {
+  // P1 section 4.3: apex 0.22 rad, t(s*) = 2.67, s* = 28.4; and s* = (1 + g) t* - 1/2 exactly
+  const io::Scenario s = io::load_scenario("zeno-block");
+  const Trajectory t = zeno_block(1e-3);
+  const InclusionPath path = inclusion(*s.mechanism, t);
+  double apex = 0;
+  for (const VectorXd& q : t.q) apex = std::max(apex, q[2]);
+  EXPECT_NEAR(apex, 0.22, 0.005);
+  ASSERT_EQ(t.zeno.size(), 1u);
+  const double time = t.zeno[0].state.time;
+  EXPECT_NEAR(time, 2.67, 0.005);
+  EXPECT_NEAR(path.zeno, 28.4, 0.05);
+  EXPECT_NEAR(path.zeno, (1 + 9.81) * time - 0.5, 1e-4);
+  // it goes on at rest, where time passes at 1 / (1 + m g)
+  EXPECT_EQ(path.t.back(), 3);
+  EXPECT_NEAR(path.rate[path.rate.size() - 2], 1 / (1 + 9.81), 1e-6);
+  EXPECT_LT(t.final.v.norm(), 1e-9);
+}
+
+TEST(Inclusion, TimeAndImpulseAddUpToS) {
+  const io::Scenario s = io::load_scenario("zeno-block");
+  const InclusionPath path = inclusion(*s.mechanism, zeno_block(0.01));
+  for (std::size_t k = 0; k + 1 < path.s.size(); ++k) {
+    EXPECT_GE(path.s[k + 1], path.s[k]);
+    EXPECT_GE(path.t[k + 1], path.t[k]);
+    EXPECT_NEAR(path.rate[k] + path.normal_rate[k].sum(), 1, 1e-12);
+    // t(s) is the integral of its rate: the way back to time
+    EXPECT_NEAR(path.t[k + 1] - path.t[k], path.rate[k] * (path.s[k + 1] - path.s[k]), 1e-12);
+  }
+}
+
+TEST(Inclusion, ThePathSolvesTheInclusionAndAForgedOneDoesNot) {
+  for (const char* name : {"zeno-block", "hill", "rocking-block-p4"}) {
+    const io::Scenario s = io::load_scenario(name);
+    const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
+                                  HybridOptions{.end = s.simulation.end, .every = 2e-3});
+    InclusionPath path = inclusion(*s.mechanism, t);
+    EXPECT_LT(inclusion_residual(*s.mechanism, path), 2e-3) << name;
+    // a velocity that no force explains
+    path.v[path.v.size() / 2][0] += 0.05;
+    EXPECT_GT(inclusion_residual(*s.mechanism, path), 2e-2) << name;
+  }
+}
+
+TEST(Inclusion, OnlyTheHybridMethodKnowsItsForces) {
+  const io::Scenario s = io::load_scenario("zeno-block");
+  Trajectory t = zeno_block(0.1);
+  t.modes.clear();
+  EXPECT_THROW((void)inclusion(*s.mechanism, t), std::invalid_argument);
+}
+
+TEST(Ensemble, RunsDependOnTheirIndexAlone) {
+  const io::Scenario s = io::load_scenario("rocking-block");
+  const State start{0, s.q, s.v};
+  const HybridOptions hybrid{.end = 0.1, .every = 0.1};
+  const EnsembleResult one = ensemble(*s.mechanism, start, hybrid, {.runs = 24, .threads = 1});
+  const EnsembleResult three = ensemble(*s.mechanism, start, hybrid, {.runs = 24, .threads = 3});
+  const EnsembleResult other = ensemble(*s.mechanism, start, hybrid, {.runs = 24, .seed = 5});
+  ASSERT_EQ(one.runs.size(), three.runs.size());
+  int different = 0;
+  for (std::size_t k = 0; k < one.runs.size(); ++k) {
+    EXPECT_EQ(one.runs[k].final.q, three.runs[k].final.q);
+    EXPECT_EQ(one.runs[k].word, three.runs[k].word);
+    different += one.runs[k].final.v != other.runs[k].final.v;
+  }
+  EXPECT_GT(different, 6);
+  EXPECT_GT(one.words.size(), 1u);
+}
+
+TEST(Ensemble, NoImpactGainsEnergyAndGroupsCountAllRuns) {
+  for (const char* name : {"rocking-block", "tilted-box"}) {
+    const io::Scenario s = io::load_scenario(name);
+    const EnsembleResult r = ensemble(*s.mechanism, {0, s.q, s.v},
+                                      HybridOptions{.end = 0.3, .every = 0.1}, {.runs = 32});
+    std::uint64_t words = 0, modes = 0;
+    for (const EnsembleGroup& g : r.words) words += g.count;
+    for (const EnsembleGroup& g : r.modes) modes += g.count;
+    EXPECT_EQ(words, 32u);
+    EXPECT_EQ(modes, 32u);
+    for (const EnsembleRun& run : r.runs) {
+      EXPECT_LT(run.largest_gain, 1e-12) << name;
+      EXPECT_LE(run.energy_end, run.energy_start * (1 + 1e-9)) << name;
+    }
+  }
+}
+
+TEST(Ensemble, KeepsWhatWasFinishedWhenStopped) {
+  const io::Scenario s = io::load_scenario("rocking-block");
+  const EnsembleResult r =
+      ensemble(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.05, .every = 0.05},
+               {.runs = 1000, .threads = 1, .progress = [](std::uint64_t n) { return n < 10; }});
+  EXPECT_TRUE(r.stopped);
+  EXPECT_EQ(r.runs.size(), 10u);
+}
+
+TEST(Branch, TheRockingBlockHasThreeExtremeOutcomes) {
+  // rest, or pivoting about either corner (P1 Fig. 1); afterwards every impact has one
+  const io::Scenario s = io::load_scenario("rocking-block");
+  const BranchTree tree =
+      branch(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.2, .every = 0.1}, 2);
+  ASSERT_TRUE(tree.complete);
+  EXPECT_EQ(tree.branches[0].outcomes, 3);
+  int first = 0, second = 0;
+  for (const Branch& b : tree.branches) {
+    first += b.depth == 1;
+    second += b.depth == 2;
+    if (b.depth > 0) {
+      EXPECT_EQ(tree.branches[b.parent].depth, b.depth - 1);
+    }
+  }
+  EXPECT_EQ(first, 3);
+  EXPECT_EQ(second, 2);  // rest has no further impact
+}
+
+}  // namespace
+}  // namespace routh
