@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "routh/event_selected/pool.h"
@@ -81,9 +82,12 @@ class Integrator {
   void start_mask() {
     crossed_ = options_.crossed.size() ? options_.crossed : Crossed(pool_.h.array() >= 0);
     select(-1);
+    field(x_, dx_);
+    if (dx_.size() != x_.size())
+      throw std::invalid_argument(
+          "f must give one value per state of x0: " + std::to_string(x_.size()) + ", not " +
+          std::to_string(dx_.size()));
     evaluate();
-    if (dx_.size() != x_.size() || pool_.hdot.size() != pool_.h.size())
-      throw std::invalid_argument("f must give one value per state of x0, Dh one row per guard");
     if (options_.crossed.size()) return;
     // of two guards that re-arm each other, both touched at rest, the first counts as crossed
     for (int k = 0; k < crossed_.size() && !options_.reset.empty(); ++k)
