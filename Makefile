@@ -37,9 +37,10 @@ bench: setup
 	@echo "== building and running the benchmarks"
 	@tools/setup packages-bench.txt --optional
 	@$(CMAKE) -B build -DROUTH_BENCH=ON $(QUIET)
-	@cmake --build build -j $(JOBS) --target routh_bench stack_bench $(QUIET)
+	@cmake --build build -j $(JOBS) $(QUIET)
 	@build/bench/routh_bench
 	@build/bench/stack_bench
+	@build/bench/event_selected_bench results
 
 setup:
 	@tools/setup packages.txt

@@ -216,7 +216,7 @@ void hopper(const std::string& folder) {
               "set ylabel '{}'\nset xlabel ''\n{}\nplot ${} w l lw 4 lc rgb '#b8b8b8' title "
               "'closed "
               "form', ${} w l lw 1.6 lc rgb '#c8281e' title 'ε = 0.13'\n",
-              label, key ? "set key bottom center samplen 2" : "unset key", exact, ours);
+              label, key ? "set key at graph 0.8, graph 0.22 samplen 2" : "unset key", exact, ours);
         };
         panel("height z [m]", "z", "zo", true);
         panel("velocity [m/s]", "v", "vo", false);

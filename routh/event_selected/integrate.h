@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "routh/event_selected/pool.h"
 #include "routh/event_selected/solution.h"
 #include "routh/event_selected/system.h"
 #include "routh/ode/dormand_prince.h"
@@ -36,27 +38,19 @@ template <class System, class State>
 class Integrator {
  public:
   Integrator(System& system, const State& x0, const Options& options)
-      : system_(system), options_(options), solver_(options.step), x_(x0), t_(options.t_start) {
+      : system_(system),
+        options_(options),
+        pool_(system, x0),
+        solver_(options.step),
+        x_(x0),
+        t_(options.t_start) {
     if (!x0.allFinite()) throw std::invalid_argument("x0 must be finite");
+    validate(options, static_cast<int>(pool_.h.size()));
     dx_.resizeLike(x0), x_next_.resizeLike(x0), dx_next_.resizeLike(x0), probe_.resizeLike(x0);
-    system_.guards(x0, h_);
-    guards_ = static_cast<int>(h_.size());
-    validate(options, guards_);
-    hdot_.resize(guards_), h_next_.resize(guards_), hdot_next_.resize(guards_);
-    eps_ = options.eps_each.size() ? options.eps_each
-                                   : Eigen::VectorXd::Constant(guards_, options.eps);
-    if (options.exact) eps_.setZero(), back_ = options.simultaneous;
+    back_ = options.exact ? options.simultaneous : 0;
     start_mask();
-    edge_ = crossed_.select(Eigen::ArrayXd::Constant(guards_, HUGE_VAL), -eps_.array());
-    update_waiting(h_, hdot_, edge_);
-    if constexpr (kNamesNext) {
-      if (options.eps_each.size() == 0) {
-        few_ = true;
-        edges_ = edge_, all_h_ = h_, all_hdot_ = hdot_;
-        choose_pool();
-        evaluate();
-      }
-    }
+    pool_.start(options, crossed_);
+    evaluate();
     solution_.crossed_start = solution_.crossed = crossed_;
     solution_.x = x0;
   }
@@ -78,67 +72,6 @@ class Integrator {
   }
 
  private:
-  /// The pool of candidates. Where the system names the few guards that can be next, only these are
-  /// looked at: they have slots 0, 1, .. of h_, hdot_, edge_. Otherwise slot k is guard k.
-  static constexpr bool kNamesNext =
-      requires(System & s, const State& x, const Crossed& c, std::vector<int>& list) {
-    s.next_guards(c, list);
-    s.guard(x, 0);
-    s.rate(x, x, 0);
-  };
-  int number(int slot) const { return few_ ? pool_[slot] : slot; }
-
-  /// After a crossing: what was learnt about the old pool is kept, and a new one chosen.
-  void choose_pool() {
-    if constexpr (kNamesNext) {
-      for (std::size_t i = 0; i < pool_.size(); ++i)
-        if (edges_[pool_[i]] <= 0) edges_[pool_[i]] = edge_[static_cast<Eigen::Index>(i)];
-      pool_.clear();
-      system_.next_guards(crossed_, pool_);
-      const auto size = static_cast<Eigen::Index>(pool_.size());
-      // slots are made in blocks, so that their number seldom changes
-      const Eigen::Index slots = (size + 7) / 8 * 8;
-      if (edge_.size() != slots) {
-        h_.resize(slots), hdot_.resize(slots), h_next_.resize(slots), hdot_next_.resize(slots);
-        edge_.resize(slots), eps_.setConstant(slots, options_.exact ? 0 : options_.eps);
-      }
-      for (Eigen::Index i = 0; i < size; ++i) edge_[i] = edges_[pool_[i]];
-      // an empty slot is a guard that was crossed
-      for (Eigen::Index i = size; i < slots; ++i) {
-        edge_[i] = HUGE_VAL;
-        h_[i] = h_next_[i] = -1, hdot_[i] = hdot_next_[i] = 0;
-      }
-    }
-  }
-  void guards_of_pool(const State& x, Eigen::VectorXd& h) {
-    if constexpr (kNamesNext) {
-      if (few_) {
-        h.resize(h_.size());
-        for (std::size_t i = 0; i < pool_.size(); ++i)
-          h[static_cast<Eigen::Index>(i)] = system_.guard(x, pool_[i]);
-        for (Eigen::Index i = static_cast<Eigen::Index>(pool_.size()); i < h.size(); ++i) h[i] = -1;
-        return;
-      }
-    }
-    system_.guards(x, h);
-  }
-  void rates_of_pool(const State& x, const State& dx, Eigen::VectorXd& hdot) {
-    if constexpr (kNamesNext) {
-      if (few_) {
-        for (std::size_t i = 0; i < pool_.size(); ++i)
-          hdot[static_cast<Eigen::Index>(i)] = system_.rate(x, dx, pool_[i]);
-        return;
-      }
-    }
-    system_.rates(x, dx, hdot);
-  }
-
-  /// From which h a guard is met: -ε while it can be projected to; 0 while it waits, armed, for x
-  /// to leave its neighbourhood or to reach it on the dense output; infinity once it is crossed.
-  void wait(Eigen::Index k) { edge_[k] = 0; }
-  bool waiting(Eigen::Index k) const { return edge_[k] == 0 && eps_[k] > 0; }
-  bool armed(Eigen::Index k) const { return edge_[k] <= 0; }
-
   static constexpr double kSteady = 0.75;  ///< least ratio of speeds along a projection
   bool running() const { return !stopped_; }
   void stop(Status status, int guard = -1, double value = 0) {
@@ -147,19 +80,22 @@ class Integrator {
   }
 
   void start_mask() {
-    crossed_ = options_.crossed.size() ? options_.crossed : Crossed(h_.array() >= 0);
+    crossed_ = options_.crossed.size() ? options_.crossed : Crossed(pool_.h.array() >= 0);
     select(-1);
+    field(x_, dx_);
+    if (dx_.size() != x_.size())
+      throw std::invalid_argument(
+          "f must give one value per state of x0: " + std::to_string(x_.size()) + ", not " +
+          std::to_string(dx_.size()));
     evaluate();
-    if (dx_.size() != x_.size() || hdot_.size() != h_.size())
-      throw std::invalid_argument("f must give one value per state of x0, Dh one row per guard");
     if (options_.crossed.size()) return;
     // of two guards that re-arm each other, both touched at rest, the first counts as crossed
-    for (int k = 0; k < guards_ && !options_.reset.empty(); ++k)
-      if (crossed_[k] && h_[k] == 0 && hdot_[k] == 0)
+    for (int k = 0; k < crossed_.size() && !options_.reset.empty(); ++k)
+      if (crossed_[k] && pool_.h[k] == 0 && pool_.hdot[k] == 0)
         for (const int other : options_.reset[k])
-          if (h_[other] == 0) crossed_[other] = false;
+          if (pool_.h[other] == 0) crossed_[other] = false;
     // a guard left downwards at the start was not crossed
-    const Crossed falling = h_.array() == 0 && hdot_.array() < 0;
+    const Crossed falling = pool_.h.array() == 0 && pool_.hdot.array() < 0;
     crossed_ = crossed_ && !falling;
     select(-1);
     evaluate();
@@ -174,36 +110,16 @@ class Integrator {
   /// f, h and Dh f at (t, x).
   void evaluate() {
     field(x_, dx_);
-    guards_of_pool(x_, h_);
-    rates_of_pool(x_, dx_, hdot_);
+    pool_.evaluate(x_, dx_);
     ++solution_.counts.guard_evaluations;
     solver_fresh_ = false;
   }
-  bool finite() const { return std::isfinite(dx_.sum()) && std::isfinite(h_.sum()); }
-  /// Of one slot.
-  double guard(const State& x, int k) {
-    if constexpr (requires { system_.guard(x, k); }) {
-      return system_.guard(x, number(k));
-    } else {
-      system_.guards(x, single_);
-      return single_[k];
-    }
-  }
-  double rate(const State& x, const State& dx, int k) {
-    if constexpr (requires { system_.rate(x, dx, k); }) {
-      return system_.rate(x, dx, number(k));
-    } else {
-      single_.resize(h_.size());
-      system_.rates(x, dx, single_);
-      return single_[k];
-    }
-  }
-
+  bool finite() const { return std::isfinite(dx_.sum()) && std::isfinite(pool_.h.sum()); }
   /// The guard that x reaches first along a straight line, if any armed guard is within ε.
   int earliest() {
     if (located_ >= 0) return located_;
     // branch-free, so that several guards share a register
-    const auto h = h_.array(), hdot = hdot_.array(), edge = edge_.array();
+    const auto h = pool_.h.array(), hdot = pool_.hdot.array(), edge = pool_.edge.array();
     const double slow = std::max(options_.c, 1e-200);
     const auto receding = 1e300 * (slow - hdot).max(0);
     time_to_edge_ = ((edge - h) / hdot.max(slow) + receding).minCoeff();
@@ -214,17 +130,17 @@ class Integrator {
     int first = 0;
     for (const double least = scratch_.minCoeff(); scratch_[first] > least;) ++first;
     if (!(scratch_[first] < 1e80)) return -1;
-    if (waiting(first) && h[first] < 0) return -1;
+    if (pool_.waiting(first) && h[first] < 0) return -1;
     return first;
   }
 
   /// Straight to guard k and across it. False: the straight line cannot be trusted.
   bool project(int k) {
-    if (!(hdot_[k] > options_.c)) {
-      stop(Status::kNotLive, number(k), hdot_[k]);
+    if (!(pool_.hdot[k] > options_.c)) {
+      stop(Status::kNotLive, pool_.number(k), pool_.hdot[k]);
       return true;
     }
-    double dt = -h_[k] / hdot_[k];
+    double dt = -pool_.h[k] / pool_.hdot[k];
     const bool exact = std::exchange(located_, -1) == k || options_.exact;
     if (dt < -back_) {
       dt = -back_;
@@ -242,9 +158,9 @@ class Integrator {
         stop(Status::kNotFinite);
         return true;
       }
-      const double ratio = rate(x_next_, dx_next_, target) / hdot_[target];
+      const double ratio = pool_.rate(x_next_, dx_next_, target) / pool_.hdot[target];
       if (!(ratio > kSteady && ratio * kSteady < 1)) {
-        wait(target);
+        pool_.wait(target);
         return false;
       }
     }
@@ -260,31 +176,22 @@ class Integrator {
 
   /// x is on the guard of slot `slot`: the mask changes, and the new field must leave it behind.
   void cross_here(int slot) {
-    const int k = number(slot);
+    const int k = pool_.number(slot);
     cross(system_, k, options_.reset, crossed_);
-    Eigen::VectorXd& edges = few_ ? edges_ : edge_;
-    edges[k] = HUGE_VAL;
-    if (!options_.reset.empty())
-      for (const int other : options_.reset[k]) edges[other] = 0;
+    pool_.cross(k, options_.reset, crossed_);
     ++solution_.counts.events;
     if (options_.record) {
       solution_.events.push_back({t_, k, x_, crossed_});
       keep_sample(t_, x_);
     }
-    if (few_) choose_pool();
     evaluate();
     if (!finite()) {
       stop(Status::kNotFinite);
       return;
     }
-    const double after = few_ ? rate_of_guard(k) : hdot_[k];
+    const double after = pool_.rate_of_guard(x_, dx_, k);
     if (!(after > options_.c)) stop(Status::kNotLive, k, after);
   }
-  double rate_of_guard(int k) {
-    if constexpr (kNamesNext) return system_.rate(x_, dx_, k);
-    return hdot_[k];
-  }
-
   /// One step of the smooth field, cut where the first guard is met or its neighbourhood entered.
   void integrate_smooth() {
     const auto f = [this](double, const State& x, State& dx) { field(x, dx); };
@@ -301,8 +208,9 @@ class Integrator {
       stop(status == ode::StepStatus::kNotFinite ? Status::kNotFinite : Status::kStepTooSmall);
       return;
     }
-    look_ahead(solver_.x(), solver_.dxdt());
-    if (!std::isfinite(h_next_.sum())) {
+    pool_.look_ahead(solver_.x(), solver_.dxdt());
+    ++solution_.counts.guard_evaluations;
+    if (!std::isfinite(pool_.h_next.sum())) {
       stop(Status::kNotFinite);
       return;
     }
@@ -314,9 +222,9 @@ class Integrator {
     if (k < 0) {
       sample_dense(end);
       t_ = end, x_ = solver_.x(), dx_ = solver_.dxdt();
-      h_.swap(h_next_), hdot_.swap(hdot_next_);
-      update_waiting();
-      if (few_ && !options_.exact) update_all_waiting();
+      pool_.advance();
+      pool_.update_waiting();
+      pool_.update_all_waiting(x_, dx_);
       return;
     }
 
@@ -328,79 +236,55 @@ class Integrator {
       solver_.dense(cut, x_next_);
       x_ = x_next_;
     }
-    const bool at_guard = level(k) == 0;
+    const bool at_guard = pool_.level(k) == 0;
     t_ = cut;
     brief_ = false;
     if (options_.exact) {
       field(x_, dx_);
       solver_fresh_ = false;
-      h_[k] = guard(x_, k), hdot_[k] = rate(x_, dx_, k);
+      pool_.h[k] = pool_.guard(x_, k), pool_.hdot[k] = pool_.rate(x_, dx_, k);
       located_ = k, back_ = cut - begin;
-      sample_dense(hdot_[k] > options_.c ? t_ + std::min(0.0, -h_[k] / hdot_[k]) : t_);
+      sample_dense(pool_.hdot[k] > options_.c ? t_ + std::min(0.0, -pool_.h[k] / pool_.hdot[k])
+                                              : t_);
     } else {
       evaluate();
-      update_waiting();
+      pool_.update_waiting();
       if (at_guard) located_ = k;
       sample_dense(t_);
     }
   }
-  /// A guard within ε that x moves away from has to leave before it is projected to again.
-  void update_waiting(const Eigen::VectorXd& h, const Eigen::VectorXd& hdot,
-                      Eigen::VectorXd& edges) const {
-    for (Eigen::Index k = 0; k < h.size(); ++k) {
-      const double eps = eps_[few_ ? 0 : k];
-      const double edge = h[k] >= -eps && (edges[k] == 0 || !(hdot[k] > 0)) ? 0 : -eps;
-      edges[k] = edges[k] <= 0 ? edge : HUGE_VAL;
-    }
-  }
-  void update_waiting() { update_waiting(h_, hdot_, edge_); }
-  /// The same for the guards outside the pool.
-  void update_all_waiting() {
-    system_.guards(x_, all_h_);
-    system_.rates(x_, dx_, all_hdot_);
-    update_waiting(all_h_, all_hdot_, edges_);
-  }
-  void look_ahead(const State& x, const State& dx) {
-    guards_of_pool(x, h_next_);
-    rates_of_pool(x, dx, hdot_next_);
-    ++solution_.counts.guard_evaluations;
-  }
-
-  /// Where guard k counts as met in a step that begins at h_: at the edge of its neighbourhood, or
-  /// at the guard itself when the step begins within.
-  double level(Eigen::Index k) const { return h_[k] < -eps_[k] ? -eps_[k] : 0; }
-  /// As far beyond the level as a cut may lie.
-  double slack(Eigen::Index k) const { return h_[k] < -eps_[k] ? 0.05 * eps_[k] : 0; }
 
   /// The guard met first between `begin` and `end` of the last step, and the time in `end`; -1 when
-  /// there is none. h_ and hdot_ are those of the beginning, h_next_ and hdot_next_ of the end.
+  /// there is none. pool_.h and pool_.hdot are those of the beginning, pool_.h_next and
+  /// pool_.hdot_next of the end.
   int first_met(double begin, double& end) {
     const double length = end - begin;
-    const Eigen::Index m = h_.size();
+    const Eigen::Index m = pool_.h.size();
     int met = -1;
     double first = HUGE_VAL, to = end;
     // which armed guards can have been met: those at their edge at the end, and those that rise and
     // fall, whose tangents at both ends intersect above the edge
-    const auto edge = edge_.array(), rise = hdot_.array();
-    const auto fall = -hdot_next_.array();
-    scratch_ = (h_next_.array() - edge)
-                   .max((h_.array() + length * rise - edge)
-                            .min(h_next_.array() + length * fall - edge)
+    const auto edge = pool_.edge.array(), rise = pool_.hdot.array();
+    const auto fall = -pool_.hdot_next.array();
+    scratch_ = (pool_.h_next.array() - edge)
+                   .max((pool_.h.array() + length * rise - edge)
+                            .min(pool_.h_next.array() + length * fall - edge)
                             .min(rise)
                             .min(fall));
     if (scratch_.maxCoeff() < 0) return -1;
     for (Eigen::Index k = 0; k < m; ++k) {
       if (!(scratch_[k] >= 0)) continue;
-      const double l = level(k), h0 = h_[k] - l, h1 = h_next_[k] - l;
+      const double l = pool_.level(k), h0 = pool_.h[k] - l, h1 = pool_.h_next[k] - l;
       double until = end, h_until = h1;
       if (h1 < 0) {
         // below at both ends: met only if it rises to a maximum in between
-        if (!(hdot_[k] > 0 && hdot_next_[k] < 0 && h0 < 0)) continue;
-        until = begin + length * cubic_maximum(h0, hdot_[k] * length, h1, hdot_next_[k] * length);
+        if (!(pool_.hdot[k] > 0 && pool_.hdot_next[k] < 0 && h0 < 0)) continue;
+        until = begin +
+                length * cubic_maximum(h0, pool_.hdot[k] * length, h1, pool_.hdot_next[k] * length);
         solver_.dense(until, probe_);
-        h_until = guard(probe_, static_cast<int>(k)) - l;
+        h_until = pool_.guard(probe_, static_cast<int>(k)) - l;
         if (h_until < 0) continue;
-      } else if (h0 >= 0 && !(hdot_[k] <= 0 && hdot_next_[k] > 0)) {
+      } else if (h0 >= 0 && !(pool_.hdot[k] <= 0 && pool_.hdot_next[k] > 0)) {
         continue;  // just re-armed and still on its way down
       }
       const double estimate =
@@ -413,17 +297,17 @@ class Integrator {
     double cut = locate(met, begin, to);
     for (;;) {
       solver_.dense(cut, probe_);
-      guards_of_pool(probe_, scratch_);
+      pool_.guards(probe_, scratch_);
       ++solution_.counts.guard_evaluations;
       const double soon = options_.exact ? options_.simultaneous : 0;
-      if ((scratch_.array() - edge + 0.05 * edge.min(0) - soon * hdot_.array().abs()).maxCoeff() <=
-          0)
+      if ((scratch_.array() - edge + 0.05 * edge.min(0) - soon * pool_.hdot.array().abs())
+              .maxCoeff() <= 0)
         break;
       int earlier = -1;
       double excess = 0;
       for (Eigen::Index k = 0; k < m; ++k) {
-        if (!armed(k) || k == met || h_[k] >= level(k)) continue;
-        const double beyond = scratch_[k] - level(k) - slack(k);
+        if (!pool_.armed(k) || k == met || pool_.h[k] >= pool_.level(k)) continue;
+        const double beyond = scratch_[k] - pool_.level(k) - pool_.slack(k);
         if (beyond > excess) excess = beyond, earlier = static_cast<int>(k);
       }
       if (earlier < 0) break;
@@ -447,12 +331,12 @@ class Integrator {
   /// The time in [begin, end] when guard k reaches its level on the dense output: by false position
   /// (Illinois), on the far side of the level.
   double locate(int k, double begin, double end) {
-    const double l = level(k), width = slack(k), aim = l + 0.5 * width;
+    const double l = pool_.level(k), width = pool_.slack(k), aim = l + 0.5 * width;
     const auto value = [&](double t) {
       solver_.dense(t, probe_);
-      return guard(probe_, k) - aim;
+      return pool_.guard(probe_, k) - aim;
     };
-    double a = begin, b = end, ha = h_[k] - aim, hb = value(end);
+    double a = begin, b = end, ha = pool_.h[k] - aim, hb = value(end);
     if (ha >= 0) {
       // re-armed at a rounded zero: from the first of a few points where it is below
       for (int i = 1; i < 8 && ha >= 0; ++i) a = begin + (end - begin) * i / 8, ha = value(a);
@@ -516,19 +400,14 @@ class Integrator {
 
   System& system_;
   const Options& options_;
+  Pool<System, State> pool_;
   ode::DormandPrince<State> solver_;
   Solution<State> solution_;
   State x_, dx_;  ///< now, and f there
   State x_next_, dx_next_, probe_;
   double t_;
   Crossed crossed_;
-  int guards_ = 0;
-  bool few_ = false;                          ///< the system names the guards that can be next
-  std::vector<int> pool_;                     ///< and these are they
-  Eigen::VectorXd edges_, all_h_, all_hdot_;  ///< of all guards
-  Eigen::VectorXd h_, hdot_;                  ///< at x
-  Eigen::VectorXd h_next_, hdot_next_;        ///< at the end of a step
-  Eigen::VectorXd eps_, edge_, scratch_, single_;
+  Eigen::VectorXd scratch_;
   double time_to_edge_ = 0;    ///< at its present speed x takes this long to the next edge [s]
   long grid_ = 1;              ///< index of the next sample of the grid
   int located_ = -1;           ///< the guard x was led to, to be crossed next

@@ -67,6 +67,7 @@ std::string describe(Status status, double time, int guard, double value, double
 }
 
 void validate(const Options& o, int guards) {
+  require(guards > 0, "h must have at least one value");
   require(std::isfinite(o.t_start) && std::isfinite(o.t_end), "t_start and t_end must be finite");
   require(o.t_end >= o.t_start, "t_end = " + number(o.t_end) + " is before t_start = " +
                                     number(o.t_start) + ": give a later end");

@@ -182,7 +182,7 @@ TEST(Plate, LookingAtTheNextSpringsOnlyFindsTheSameEventsAsLookingAtAll) {
   for (const bool exact : {false, true})
     for (const double angle : {-0.08, 0.0, 0.003, 0.06})
       for (const double eps : {1e-4, 3e-3, 0.05}) {
-        Plate plate({.springs = 23, .damping = 4, .angle = angle});
+        Plate plate({.springs = eps < 1e-3 ? 2 : 23, .damping = 4, .angle = angle});
         PlainPlate plain{plate};
         const Options options =
             tight({.eps = eps, .exact = exact, .t_end = 2, .reset = plate.reset()});
@@ -194,6 +194,7 @@ TEST(Plate, LookingAtTheNextSpringsOnlyFindsTheSameEventsAsLookingAtAll) {
         for (std::size_t i = 0; i < few.events.size(); ++i)
           EXPECT_NEAR(few.events[i].time, all.events[i].time, 1e-8);
         EXPECT_LT((few.x - all.x).norm(), 1e-6);
+        EXPECT_EQ(few.counts.projections, all.counts.projections);
       }
 }
 
