@@ -66,6 +66,7 @@ struct Guard {
   int contact;
   double value = 0;    // at the beginning of the step
   bool armed = false;  // has it been clearly positive since the last event?
+  bool muted = false;  // until then
 };
 
 }  // namespace
@@ -89,6 +90,7 @@ struct Execution {
   std::deque<double> recent;      // times of the last events
   double next_record;
   bool stopped = false;
+  int futile = 0;  // guards that fired at the beginning of a step without an event
 
   Execution(const System& s, const State& start, const HybridOptions& options)
       : system(s),
@@ -219,6 +221,11 @@ struct Execution {
       }
       if (transitions > 20) storm();
     }
+    if (!layout.in_air.empty()) {
+      kernel.evaluate(t, q, v);
+      layout.skims = kernel.skims(layout);
+      kernel.move_limbs(layout, t, q, v);
+    }
     start_flow();
   }
 
@@ -300,10 +307,20 @@ struct Execution {
   /// A transition without impulse when the forces ask for one.
   bool release(const std::vector<int>& scope) {
     if (logic.persists(mode, scope)) return false;
-    const ModeChoice choice = logic.force_acceleration(mode, scope);
+    ModeChoice choice = logic.force_acceleration(mode, scope);
+    const int outcomes = static_cast<int>(choice.modes.size());
+    if (outcomes > 1 && !o.strict) {
+      const Mode least = logic.least_change(mode, scope);
+      if (std::find(choice.modes.begin(), choice.modes.end(), least) != choice.modes.end())
+        choice.modes = {least};
+    }
     if (!unique(choice, "FA")) return false;
     if (choice.modes[0] == mode) return false;
-    Event event{.time = t, .v_minus = v, .mode_before = mode, .mode_after = choice.modes[0]};
+    Event event{.time = t,
+                .v_minus = v,
+                .outcomes = outcomes,
+                .mode_before = mode,
+                .mode_after = choice.modes[0]};
     bool lifts = false, slips = false, sticks = false;
     for (int k = 0; k < contacts(); ++k) {
       const Grip from = mode[k], to = choice.modes[0][k];
@@ -484,6 +501,7 @@ struct Execution {
     const double zero = zero_of(g);
     VectorXd state(x.size()), rate(x.size());
     double from = t0, value = g.value;
+    if (g.muted && !g.armed) return HUGE_VAL;
     if (end >= -zero) {
       // a gap that closes and opens again within the step
       if (g.kind != Guard::kGap || !(rate0 < 0 && rate1 > 0) || !g.armed) return HUGE_VAL;
@@ -621,8 +639,15 @@ struct Execution {
       touching[g.contact] = Grip::kSlide;
     }
     if (g.kind == Guard::kRest) touching[g.contact] = Grip::kStick;
+    const Guard::Kind kind = g.kind;
+    const int contact = g.contact;
+    const std::size_t events = log.events.size();
     close(touching, g);
     settle(o.simultaneous);
+    // a guard that fires again and again without an event is watched once it has been positive
+    futile = events == log.events.size() && !moved ? futile + 1 : 0;
+    if (futile < 3) return;
+    for (Guard& again : guards) again.muted = again.kind == kind && again.contact == contact;
   }
 
   /// Puts the state on the constraints of the mode and on that of the guard reached.
