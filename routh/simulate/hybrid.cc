@@ -181,6 +181,7 @@ struct Execution {
     layout = kernel.layout(mode);
     if (!layout.regular()) kernel.explain_singular(layout);
     kernel.project(layout, t, q, v);
+    if (!layout.in_air.empty()) kernel.give_way(layout, t, q, v);
     guards.clear();
     for (int k = 0; k < contacts(); ++k) {
       if (!closed(mode[k])) {
