@@ -21,10 +21,9 @@ void execution(benchmark::State& state, const std::string& name, HybridOptions o
     benchmark::DoNotOptimize(t.final.q.data());
   }
   state.counters["events"] = static_cast<double>(events);
-  state.counters["us/event"] =
-      benchmark::Counter(static_cast<double>(events) * 1e-6,
-                         benchmark::Counter::kIsIterationInvariantRate |
-                             benchmark::Counter::kInvert);
+  state.counters["us/event"] = benchmark::Counter(
+      static_cast<double>(events) * 1e-6,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void hybrid_rocking_block(benchmark::State& state) {
@@ -43,8 +42,8 @@ void hybrid_hopping_leap(benchmark::State& state) {
 void time_stepping_rocking_block(benchmark::State& state) {
   const io::Scenario s = io::load_scenario("rocking-block-p4");
   const double end = 0.25, h = 1.0 / static_cast<double>(state.range(0));
-  const Trajectory exact =
-      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = end, .rtol = 1e-11, .atol = 1e-13});
+  const Trajectory exact = simulate(*s.mechanism, {0, s.q, s.v},
+                                    HybridOptions{.end = end, .rtol = 1e-11, .atol = 1e-13});
   double error = 0;
   for (auto _ : state) {
     const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
@@ -56,8 +55,8 @@ void time_stepping_rocking_block(benchmark::State& state) {
 void hybrid_rocking_block_accuracy(benchmark::State& state) {
   const io::Scenario s = io::load_scenario("rocking-block-p4");
   const double end = 0.25, rtol = std::pow(10.0, -static_cast<double>(state.range(0)));
-  const Trajectory exact =
-      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = end, .rtol = 1e-11, .atol = 1e-13});
+  const Trajectory exact = simulate(*s.mechanism, {0, s.q, s.v},
+                                    HybridOptions{.end = end, .rtol = 1e-11, .atol = 1e-13});
   double error = 0;
   for (auto _ : state) {
     const Trajectory t =

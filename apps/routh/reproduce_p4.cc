@@ -34,6 +34,10 @@ struct Execution {
     return instant(*scenario.mechanism, {t.time[k], t.q[k], t.v[k]},
                    {.limbs = scenario.limbs, .mode = t.modes[t.mode_at[k]]});
   }
+  /// Does a mode of the word last, or is it left at the instant it is taken?
+  bool lasts(std::size_t mode) const {
+    return mode == 0 || mode == t.events.size() || t.events[mode].time > t.events[mode - 1].time;
+  }
   /// The last recorded state not after a time.
   std::size_t index(double time) const {
     const auto after = std::upper_bound(t.time.begin(), t.time.end(), time + 1e-12);
@@ -119,6 +123,7 @@ void figure4(const std::string& folder) {
   for (int i = 0; i < 2; ++i) {
     const Execution e = execute("two-leg-touchdown", 0.06, pseudo[i]);
     for (std::size_t k = 0; k < e.t.time.size(); ++k) {
+      if (!e.lasts(e.t.mode_at[k])) continue;
       time[i].push_back(1e3 * e.t.time[k]);
       force[i].push_back(e.at(k).normal[0]);
     }
