@@ -67,7 +67,7 @@ struct ReproduceArguments {
 
 std::vector<ReproduceItem> other_items() {
   std::vector<ReproduceItem> items;
-  for (const auto& some : {p1_items(), p3_items(), p5_items()})
+  for (const auto& some : {p1_items(), p3_items(), p4_items(), p5_items()})
     items.insert(items.end(), some.begin(), some.end());
   return items;
 }

@@ -14,6 +14,7 @@ struct ReproduceItem {
 
 std::vector<ReproduceItem> p1_items();
 std::vector<ReproduceItem> p3_items();
+std::vector<ReproduceItem> p4_items();
 std::vector<ReproduceItem> p5_items();
 
 }  // namespace routh::app

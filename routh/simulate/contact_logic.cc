@@ -18,6 +18,19 @@ constexpr double kFlat = 1e-9;        // Taylor terms below this over a trend st
 constexpr long kTrendSteps = 100;     // of the integrator
 constexpr double kMostModes = 10000;  // candidates of one problem
 
+/// Of the first Taylor term above `zero`, from values at 0, 1, .. 4 steps.
+int leading_sign(const std::array<double, 5>& h, double zero) {
+  const std::array<double, 4> taylor{
+      (-25 * h[0] + 48 * h[1] - 36 * h[2] + 16 * h[3] - 3 * h[4]) / 12,
+      (35 * h[0] - 104 * h[1] + 114 * h[2] - 56 * h[3] + 11 * h[4]) / 24,
+      (-5 * h[0] + 18 * h[1] - 24 * h[2] + 14 * h[3] - 3 * h[4]) / 12,
+      (h[0] - 4 * h[1] + 6 * h[2] - 4 * h[3] + h[4]) / 24};
+  for (const double term : taylor) {
+    if (std::abs(term) > zero) return term > 0 ? 1 : -1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 bool ContactLogic::paper_friction(int contact) const {
@@ -42,6 +55,24 @@ bool ContactLogic::persists(const Mode& mode, const std::vector<int>& scope) {
              return sign(c, Measure::kSeparation, k) > 0;
            return consistent(mode, k, {mode[k]});
          });
+}
+
+Mode ContactLogic::least_change(const Mode& mode, const std::vector<int>& scope) {
+  level_ = Level::kForce;
+  dt_pseudo_ = 0;
+  candidates_.clear();
+  const Candidate& c = candidate(mode);
+  Mode changed = mode;
+  for (const int k : scope) {
+    if (mode[k] == Grip::kOpen || !c.solved) continue;
+    if (sign(c, Measure::kNormal, k) < 0)
+      changed[k] = Grip::kOpen;
+    else if (mode[k] == Grip::kStick && !cone_holds(c, k))
+      changed[k] = paper_friction(k)           ? Grip::kSlide
+                   : c.plain.tangential[k] > 0 ? Grip::kSlideNegative
+                                               : Grip::kSlidePositive;
+  }
+  return changed;
 }
 
 ModeChoice ContactLogic::force_acceleration(const Mode& mode, const std::vector<int>& scope) {
@@ -257,29 +288,22 @@ int ContactLogic::sign(const Candidate& c, Measure what, int k, bool pseudo) {
 }
 
 /// Definition 1 for a value that vanishes: the sign of its first Taylor term that does not, from
-/// values at five instants along the flow of the candidate's mode. 0: identically zero. Where the
-/// flow cannot be followed that far, shorter instants are tried.
+/// values at five instants along the flow of the candidate's mode. 0: identically zero. Instants
+/// ten times closer have to agree, or to be too close to tell; otherwise still closer ones are
+/// tried.
 int ContactLogic::trend(const Candidate& c, Measure what, int k) {
-  const double t0 = kernel_.t();
-  const VectorXd q0 = kernel_.q(), v0 = kernel_.v();
+  const State here{kernel_.t(), kernel_.q(), kernel_.v()};
   std::array<double, 5> h{};
   double scale = 0;
-  bool followed = false;
-  for (double step = trend_step_; !followed && step > 1e-4 * trend_step_; step /= 10)
-    followed = sample(c, what, k, State{t0, q0, v0}, step, h, scale);
-  kernel_.evaluate(t0, q0, v0);
-  if (!followed) return 0;
-
-  const double zero = kFlat * scale;
-  const std::array<double, 4> taylor{
-      (-25 * h[0] + 48 * h[1] - 36 * h[2] + 16 * h[3] - 3 * h[4]) / 12,
-      (35 * h[0] - 104 * h[1] + 114 * h[2] - 56 * h[3] + 11 * h[4]) / 24,
-      (-5 * h[0] + 18 * h[1] - 24 * h[2] + 14 * h[3] - 3 * h[4]) / 12,
-      (h[0] - 4 * h[1] + 6 * h[2] - 4 * h[3] + h[4]) / 24};
-  for (const double term : taylor) {
-    if (std::abs(term) > zero) return term > 0 ? 1 : -1;
+  int sign = 0;
+  for (double step = trend_step_; step > 1e-5 * trend_step_; step /= 10) {
+    if (!sample(c, what, k, here, step, h, scale)) continue;
+    const int closer = leading_sign(h, kFlat * scale);
+    if (sign != 0 && (closer == 0 || closer == sign)) break;
+    sign = closer;
   }
-  return 0;
+  kernel_.evaluate(here.time, here.q, here.v);
+  return sign;
 }
 
 /// The measure at five instants, `step` apart, along the flow. False when the flow is too fast.

@@ -47,6 +47,9 @@ class ContactLogic {
   /// Modes the forces allow at the kernel's state, among the contacts in scope; the others are
   /// open. `mode` is the one before.
   ModeChoice force_acceleration(const Mode& mode, const std::vector<int>& scope);
+  /// The mode without the constraints whose force trends negative in it: what A4 asks for where
+  /// several modes are consistent.
+  Mode least_change(const Mode& mode, const std::vector<int>& scope);
   /// Modes an impact at the kernel's state leads to.
   ModeChoice impulse_velocity(const Mode& mode, const std::vector<int>& scope, double dt_pseudo);
 

@@ -20,6 +20,9 @@
 /// Departures from the paper:
 /// - (100)-(103) have the wrong sign in front of 2 I_b and (80) is opposite to (23); signs here
 ///   are those of (23), with λn ≥ 0 for contacts that push.
+/// - A9 does not always hold for limbs without mass: several modes may solve FA. Contacts persist
+///   (A4): the one without just the constraints whose forces trend negative is taken if it is among
+///   them, and the event tells how many there were.
 /// - Coulomb friction while sliding and sticking again, for bodies with mass (FrictionModel).
 /// - With δt = 0 a Zeno execution is carried over its accumulation point: the point is predicted
 ///   from the geometric tail, and the execution goes on in the mode of corollary 1.
@@ -30,7 +33,8 @@ struct HybridOptions {
   double every = 0;      ///< record at these intervals [s]; 0: at every step
   double dt_pseudo = 0;  ///< δt of the pseudo-impulse [s], P4 (56)
   FrictionModel friction = FrictionModel::kAuto;
-  ImpactLaw law = {};             ///< none: the plastic map into the mode of IV or PIV
+  ImpactLaw law = {};   ///< none: the plastic map into the mode of IV or PIV
+  bool strict = false;  ///< stop where several modes are consistent, even when A4 selects one
   std::vector<Limb> limbs = {};   ///< coordinates without mass
   std::optional<Mode> mode = {};  ///< at the start; none: whatever touches
   double rtol = 1e-9;             ///< error of a step, relative
@@ -40,7 +44,7 @@ struct HybridOptions {
   double simultaneous = 1e-10;    ///< gaps up to this close together with the one that closes [m]
   double trend_step = 1e-3;       ///< over which derivatives decide what trends where [s]
   double zeno_error = 1e-10;      ///< an accumulation point is accepted at this error [s]
-  long max_steps = 1'000'000;     ///< of the integrator; then the execution ends
+  long max_steps = 200'000;       ///< of the integrator; then the execution ends
   int storm_events = 500;         ///< so many events ..
   double storm_time = 1e-3;       ///< .. within this time [s] end the execution
   /// Called after every step with the time reached; false stops the simulation.

@@ -320,6 +320,20 @@ void ModeKernel::follow_laws(const Layout& layout) {
   if (gave_way) system_.evaluate(t_, q_, v_, terms_);
 }
 
+void ModeKernel::give_way(const Layout& layout, double t, const VectorXd& q, VectorXd& v) {
+  evaluate(t, q, v);
+  for (const int l : layout.in_air) {
+    const int j = limbs_[l].coordinate;
+    for (std::size_t k = 0; k < terms_.contacts.size(); ++k) {
+      const Contact& c = terms_.contacts[k];
+      if (closed(layout.mode[k]) || c.phi > kTouching || c.Jn[j] == 0) continue;
+      const double cn = c.Jn.dot(v);
+      if (cn < 0) v[j] -= cn / c.Jn[j];
+    }
+  }
+  evaluate(t, q, v);
+}
+
 void ModeKernel::move_limbs(const Layout& layout, double t, const VectorXd& q, VectorXd& v) {
   t_ = t, q_ = q, v_ = v;
   follow_laws(layout);

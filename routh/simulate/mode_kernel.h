@@ -82,6 +82,8 @@ class ModeKernel {
 
   /// Gives first-order limbs in the air the velocity of their law; the kernel is at the state then.
   void move_limbs(const Layout& layout, double t, const Eigen::VectorXd& q, Eigen::VectorXd& v);
+  /// Stops limbs in the air that would move into what they touch; the kernel is at the state then.
+  void give_way(const Layout& layout, double t, const Eigen::VectorXd& q, Eigen::VectorXd& v);
   /// Which limbs in the air of the layout touch and would move into it by their law.
   std::vector<Layout::Skim> skims(const Layout& layout) const;
   /// The nearest q with closed joints and closed normals of the layout, the nearest v with A v = 0.

@@ -365,6 +365,60 @@ TEST(Hybrid, LawsOfTheEngineResolveImpacts) {
   EXPECT_EQ(decided.trajectory.events[0].outcomes, 3);
 }
 
+// P4 A6: limbs in the air move by their own laws and leave the body alone.
+TEST(Hybrid, LimbsInTheAirFollowTheirLaws) {
+  PlanarMechanism m;
+  const int body = m.add(Body{.name = "body", .mass = 2, .inertia = 0.1});
+  for (const char* name : {"held", "retracted", "following"})
+    m.add(Body{.name = name, .parent = body, .joint = Joint::kRevolute});
+  VectorXd q(6), v(6);
+  q << 0, 10, 0, 0.1, 0.2, 0.3;
+  v << 1, 0, 3, 7, 7, 0;
+  const Trajectory t = simulate(
+      m, {0, q, v},
+      HybridOptions{
+          .end = 0.4,
+          .limbs = {{.name = "held", .coordinate = 3},
+                    {.name = "retracted", .coordinate = 4, .rate = retract(-2)},
+                    {.name = "following", .coordinate = 5, .acceleration = follow(1, 10)}}});
+  const VectorXd& end = t.final.q;
+  EXPECT_NEAR(end[0], 0.4, 1e-9);
+  EXPECT_NEAR(end[1], 10 - 9.81 / 2 * 0.16, 1e-9);
+  EXPECT_NEAR(end[2], 1.2, 1e-9);
+  EXPECT_NEAR(end[3], 0.1, 1e-12);
+  EXPECT_NEAR(end[4], 0.2 - 0.8, 1e-9);
+  EXPECT_NEAR(end[5], 1 - 0.7 * (1 + 4) * std::exp(-4.0), 1e-8);  // critically damped
+}
+
+// P4 Figs 3 and 4: the touchdown of the second leg tears the first off, unless forces of δt hold
+// it.
+TEST(Hybrid, PseudoImpulseKeepsTheFirstLegWhenTheSecondTouchesDown) {
+  const Executed torn = run("two-leg-touchdown", {.end = 0.03});
+  const Executed held = run("two-leg-touchdown", {.end = 0.03, .dt_pseudo = 0.03});
+  ASSERT_FALSE(torn.trajectory.events.empty());
+  ASSERT_FALSE(held.trajectory.events.empty());
+  EXPECT_EQ(torn.trajectory.events[0].time, held.trajectory.events[0].time);
+  EXPECT_EQ(to_string(torn.trajectory.modes[1], torn.scenario.terms.contacts), "{second}");
+  EXPECT_EQ(to_string(held.trajectory.modes[1], held.scenario.terms.contacts), "{first, second}");
+  EXPECT_LT(held.trajectory.events[0].impulse[0], 0);  // what would have torn it off
+}
+
+TEST(Hybrid, LeapsAreMirroredWithTheirTiming) {
+  const Executed a = run("rhex-vertical-leap", {.end = 0.25, .dt_pseudo = 0.03}, {{"t2", 0.004}});
+  const Executed b = run("rhex-vertical-leap", {.end = 0.25, .dt_pseudo = 0.03}, {{"t2", -0.004}});
+  EXPECT_NEAR(a.trajectory.final.q[1], b.trajectory.final.q[1], 1e-6);
+  EXPECT_NEAR(a.trajectory.final.q[2], -b.trajectory.final.q[2], 1e-6);
+  EXPECT_GT(a.trajectory.final.q[1], 0.25);  // in the air: legs are 0.175 m long
+}
+
+TEST(Hybrid, HexapodReachesTheLedge) {
+  const Executed r = run("rhex-ledge", {.end = 1, .dt_pseudo = 0.03});
+  EXPECT_EQ(r.trajectory.status, SimulationStatus::kDone) << r.trajectory.message;
+  EXPECT_NEAR(r.trajectory.final.q[1], 0.25, 1e-6);
+  EXPECT_NEAR(r.trajectory.final.q[2], 0, 1e-6);
+  EXPECT_GT(r.trajectory.final.q[0], 0.35);
+}
+
 TEST(Hybrid, BadInputIsNamed) {
   const io::Scenario s = io::load_scenario("rocking-block-p4");
   const auto with = [&](HybridOptions o, VectorXd q) {

@@ -1,0 +1,328 @@
+#include "routh/simulate/execution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "routh/simulate/reduce.h"
+
+namespace routh::hybrid {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kZenoTail = 1e-12;  // a tail shorter than this is passed over in any case [s]
+
+/// The limbs that have no mass indeed; the others are ordinary bodies and need no law in the air.
+std::vector<Limb> massless(const System& system, const State& start, std::vector<Limb> limbs) {
+  const Terms terms = system.terms(start.q, start.v, start.time);
+  std::erase_if(limbs, [&](const Limb& limb) {
+    if (limb.rate && limb.acceleration) {
+      throw std::invalid_argument("limb '" + limb.name +
+                                  "': give it a rate or an acceleration, not both");
+    }
+    return limb.coordinate >= 0 && limb.coordinate < system.nv() &&
+           terms.M(limb.coordinate, limb.coordinate) > 0;
+  });
+  return limbs;
+}
+
+}  // namespace
+
+Execution::Execution(const System& s, const State& start, const HybridOptions& options)
+    : system(s),
+      o(options),
+      kernel(s, massless(s, start, options.limbs)),
+      logic(kernel, options.friction, options.trend_step),
+      solver({.rtol = options.rtol, .atol = options.atol, .max_step = options.max_step}),
+      t(start.time),
+      q(start.q),
+      v(start.v),
+      next_record(start.time) {}
+
+bool Execution::flow(double at, const VectorXd& state, VectorXd& dxdt) {
+  dxdt.resize(state.size());
+  const bool solved = kernel.flow(layout, at, state, dxdt);
+  if (!solved) dxdt.setConstant(NAN);
+  return solved;
+}
+
+void Execution::begin() {
+  kernel.evaluate(t, q, v);
+  const Terms& terms = kernel.terms();
+  mode.assign(terms.contacts.size(), Grip::kOpen);
+  require(terms.forces.allFinite(), "the forces are not finite at the start");
+  for (Eigen::Index i = 0; i < terms.joint_gap.size(); ++i) {
+    require(std::abs(terms.joint_gap[i]) <= o.touching,
+            "joint row " + std::to_string(i) + " is open by " + std::to_string(terms.joint_gap[i]) +
+                " m at the start; close it");
+  }
+  for (int k = 0; k < contacts(); ++k) {
+    const Contact& c = terms.contacts[k];
+    require(c.phi >= -o.touching,
+            "contact " + c.name + " penetrates by " + std::to_string(-c.phi) + " m at the start");
+  }
+  if (o.mode) {
+    check_mode(*o.mode);
+    mode = *o.mode;
+  } else {
+    for (int k = 0; k < contacts(); ++k) {
+      const double cn = kernel.normal_velocity(k);
+      if (terms.contacts[k].phi > o.touching || std::abs(cn) > 1e-6) continue;
+      mode[k] = start_grip(k);
+    }
+  }
+  enter(mode);
+}
+
+Grip Execution::start_grip(int k) const {
+  const double ct = kernel.tangential_velocity(k);
+  if (kernel.terms().contacts[k].mu == 0) return Grip::kSlide;
+  if (std::abs(ct) <= std::max(logic.still(k), 1e-9)) return Grip::kStick;
+  if (logic.paper_friction(k)) return Grip::kSlide;
+  return ct > 0 ? Grip::kSlidePositive : Grip::kSlideNegative;
+}
+
+void Execution::check_mode(const Mode& wanted) const {
+  require(wanted.size() == mode.size(),
+          "mode must have one entry for each of the " + std::to_string(contacts()) + " contacts");
+  for (int k = 0; k < contacts(); ++k) {
+    if (!closed(wanted[k])) continue;
+    const Contact& c = kernel.terms().contacts[k];
+    require(c.phi <= o.touching, "contact " + c.name + " is " + std::to_string(c.phi) +
+                                     " m apart at the start, but its mode is closed");
+    require(std::abs(kernel.normal_velocity(k)) <= 1e-6,
+            "contact " + c.name + " moves at " + std::to_string(kernel.normal_velocity(k)) +
+                " m/s at the start, but its mode is closed");
+    require(wanted[k] != Grip::kStick || std::abs(kernel.tangential_velocity(k)) <= 1e-6,
+            "contact " + c.name + " slides at " + std::to_string(kernel.tangential_velocity(k)) +
+                " m/s at the start, but its mode is sticking");
+  }
+}
+
+void Execution::enter(const Mode& next) {
+  mode = next;
+  kernel.evaluate(t, q, v);
+  layout = kernel.layout(mode);
+  if (!layout.regular()) kernel.explain_singular(layout);
+  kernel.project(layout, t, q, v);
+  if (!layout.in_air.empty()) kernel.give_way(layout, t, q, v);
+  guards.clear();
+  for (int k = 0; k < contacts(); ++k) {
+    if (!closed(mode[k])) {
+      guards.push_back({Guard::kGap, k});
+      continue;
+    }
+    guards.push_back({Guard::kNormal, k});
+    const bool dropped =
+        std::any_of(layout.dropped.begin(), layout.dropped.end(),
+                    [&](const ModeKernel::Layout::Dropped& d) { return d.contact == k; });
+    if (mode[k] == Grip::kStick && !dropped) {
+      guards.push_back({Guard::kConePositive, k});
+      guards.push_back({Guard::kConeNegative, k});
+    }
+    if (slides(mode[k])) guards.push_back({Guard::kRest, k});
+  }
+}
+
+void Execution::settle(double near) {
+  for (int transitions = 0; !stopped; ++transitions) {
+    kernel.evaluate(t, q, v);
+    std::vector<int> scope, hitting;
+    for (int k = 0; k < contacts(); ++k) {
+      if (closed(mode[k])) {
+        scope.push_back(k);
+      } else if (kernel.terms().contacts[k].phi <= near) {
+        const double cn = kernel.normal_velocity(k), still = logic.still(k);
+        if (cn < -still) hitting.push_back(k);
+        if (cn <= still) scope.push_back(k);
+      }
+    }
+    if (!hitting.empty()) {
+      impact(scope);
+    } else if (scope.empty() || !release(scope)) {
+      break;
+    }
+    if (transitions > 20) storm();
+  }
+  if (!layout.in_air.empty()) {
+    kernel.evaluate(t, q, v);
+    layout.skims = kernel.skims(layout);
+    kernel.move_limbs(layout, t, q, v);
+  }
+  start_flow();
+}
+
+bool Execution::unique(const ModeChoice& choice, const char* problem) {
+  if (choice.modes.size() == 1) return true;
+  std::string modes;
+  for (const Mode& m : choice.modes) modes.append(modes.empty() ? "" : " ").append(name(m));
+  const std::string at = " at t = " + std::to_string(t) + " s after mode " + name(mode);
+  if (choice.modes.empty()) {
+    stop(SimulationStatus::kJammed,
+         std::string("no mode is consistent with ") + problem + at + "; friction jams");
+  } else {
+    stop(SimulationStatus::kAmbiguous, std::to_string(choice.modes.size()) +
+                                           " modes are consistent with " + problem + at + ": " +
+                                           modes + "; choose an impact law that decides");
+  }
+  return false;
+}
+
+void Execution::stop(SimulationStatus status, std::string message) {
+  stopped = true;
+  log.status = status;
+  log.message = std::move(message);
+}
+
+void Execution::impact(const std::vector<int>& scope) {
+  record(true);
+  Event event{
+      .time = t, .kind = EventKind::kImpact, .contacts = scope, .v_minus = v, .mode_before = mode};
+  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(scope.size()));
+  Mode next(mode.size(), Grip::kOpen);
+  if (o.law) {
+    law_impact(scope, event, next);
+  } else {
+    const ModeChoice choice = logic.impulse_velocity(mode, scope, o.dt_pseudo);
+    if (!unique(choice, o.dt_pseudo > 0 ? "PIV" : "IV")) return;
+    next = choice.modes[0];
+    v = choice.solutions[0].x;
+    for (std::size_t i = 0; i < scope.size(); ++i) {
+      event.impulse[2 * i] = choice.solutions[0].normal[scope[i]];
+      event.impulse[2 * i + 1] = choice.solutions[0].tangential[scope[i]];
+    }
+  }
+  enter(next);
+  event.v_plus = v;
+  event.mode_after = next;
+  note(std::move(event));
+  if (!stopped && o.dt_pseudo == 0) pass_zeno();
+}
+
+void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& next) {
+  const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
+  const ChosenOutcome chosen = o.law(reduced.problem, log.events.size());
+  event.outcomes = chosen.outcomes;
+  const double still = velocity_tolerance(reduced.problem);
+  v = reduced.lift(v, chosen.outcome.impulse);
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    const int k = scope[i], tangent = reduced.problem.tangent(static_cast<int>(i));
+    event.impulse[2 * i] = chosen.outcome.impulse[i];
+    event.impulse[2 * i + 1] = chosen.outcome.impulse[tangent];
+    if (chosen.outcome.c_plus[i] > still) continue;
+    const double ct = chosen.outcome.c_plus[tangent];
+    if (kernel.terms().contacts[k].mu == 0)
+      next[k] = Grip::kSlide;
+    else if (std::abs(ct) <= still)
+      next[k] = Grip::kStick;
+    else
+      next[k] = logic.paper_friction(k) ? Grip::kSlide
+                : ct > 0                ? Grip::kSlidePositive
+                                        : Grip::kSlideNegative;
+  }
+}
+
+bool Execution::release(const std::vector<int>& scope) {
+  if (logic.persists(mode, scope)) return false;
+  ModeChoice choice = logic.force_acceleration(mode, scope);
+  const int outcomes = static_cast<int>(choice.modes.size());
+  if (outcomes > 1 && !o.strict) {
+    const Mode least = logic.least_change(mode, scope);
+    if (std::find(choice.modes.begin(), choice.modes.end(), least) != choice.modes.end())
+      choice.modes = {least};
+  }
+  if (!unique(choice, "FA")) return false;
+  if (choice.modes[0] == mode) return false;
+  Event event{.time = t,
+              .v_minus = v,
+              .outcomes = outcomes,
+              .mode_before = mode,
+              .mode_after = choice.modes[0]};
+  bool lifts = false, slips = false, sticks = false;
+  for (int k = 0; k < contacts(); ++k) {
+    const Grip from = mode[k], to = choice.modes[0][k];
+    if (from == to) continue;
+    event.contacts.push_back(k);
+    lifts = lifts || !closed(to);
+    slips = slips || (closed(from) && closed(to) && to != Grip::kStick);
+    sticks = sticks || (closed(from) && to == Grip::kStick);
+  }
+  event.kind = lifts    ? EventKind::kLiftOff
+               : slips  ? EventKind::kSlip
+               : sticks ? EventKind::kStick
+                        : EventKind::kTouchdown;
+  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
+  record(true);
+  enter(choice.modes[0]);
+  event.v_plus = v;
+  note(std::move(event));
+  return true;
+}
+
+void Execution::note(Event event) {
+  log.modes.push_back(event.mode_after);
+  log.events.push_back(std::move(event));
+  record(true);
+  recent.push_back(t);
+  while (!recent.empty() && recent.front() < t - o.storm_time) recent.pop_front();
+  if (static_cast<int>(recent.size()) > o.storm_events) storm();
+}
+
+void Execution::storm() {
+  if (stopped) return;
+  std::string word;
+  const std::size_t count = std::min<std::size_t>(6, log.modes.size());
+  for (std::size_t i = log.modes.size() - count; i < log.modes.size(); ++i)
+    word.append(" ").append(name(log.modes[i]));
+  stop(SimulationStatus::kEventStorm,
+       std::to_string(recent.size()) + " events within " + std::to_string(o.storm_time) +
+           " s at t = " + std::to_string(t) + " s; the last modes:" + word +
+           "; a pseudo-impulse may end it");
+}
+
+void Execution::pass_zeno() {
+  const auto found = zeno.impact(t, q, v, mode);
+  if (!found) return;
+  const double tail = found->state.time - t;
+  if (found->error > o.zeno_error && tail > kZenoTail) return;
+  if (!(tail >= 0) || found->state.time > o.end) return;
+
+  // all constraints of the tail together, corollary 1
+  Mode limit(mode.size(), Grip::kOpen);
+  for (const Mode& m : found->modes) {
+    for (int k = 0; k < contacts(); ++k) {
+      if (closed(m[k]) && !closed(limit[k])) limit[k] = m[k];
+    }
+  }
+  kernel.evaluate(found->state.time, found->state.q, found->state.v);
+  for (int k = 0; k < contacts(); ++k) {
+    if (closed(limit[k]) && std::abs(kernel.terms().contacts[k].phi) > 1e-6) {
+      kernel.evaluate(t, q, v);
+      return;
+    }
+  }
+  Event event{.time = found->state.time,
+              .kind = EventKind::kZeno,
+              .v_minus = v,
+              .mode_before = mode,
+              .mode_after = limit};
+  for (int k = 0; k < contacts(); ++k) {
+    if (closed(limit[k])) event.contacts.push_back(k);
+  }
+  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
+  t = found->state.time, q = found->state.q, v = found->state.v;
+  enter(limit);
+  event.v_plus = v;
+  log.zeno.push_back({.state = {t, q, v},
+                      .ratio = std::pow(found->ratio, 1.0 / found->period),
+                      .period = found->period,
+                      .error = found->error + o.rtol * t,
+                      .event = static_cast<int>(log.events.size())});
+  zeno.clear();
+  recent.clear();
+  note(std::move(event));
+}
+
+}  // namespace routh::hybrid

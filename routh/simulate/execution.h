@@ -1,0 +1,150 @@
+#pragma once
+
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "routh/ode/dormand_prince.h"
+#include "routh/simulate/hybrid.h"
+#include "routh/simulate/zeno.h"
+
+/// How a hybrid execution goes on from event to event. Used by simulate() of hybrid.h alone.
+namespace routh::hybrid {
+
+inline bool closed(Grip grip) { return grip != Grip::kOpen; }
+inline bool slides(Grip grip) {
+  return grip == Grip::kSlidePositive || grip == Grip::kSlideNegative;
+}
+/// Throws std::invalid_argument unless it holds.
+inline void require(bool holds, const std::string& what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+/// What is watched in a mode: its value crosses zero downwards at an event.
+struct Guard {
+  enum Kind { kGap, kNormal, kConePositive, kConeNegative, kRest } kind;
+  int contact;
+  double value = 0;    // at the beginning of the step
+  bool armed = false;  // has it been clearly positive since the last event?
+  bool muted = false;  // until then
+};
+
+/// One execution. run() settles the first instant, then takes steps of the integrator, each cut at
+/// the first guard that is reached; settle() makes all transitions there.
+struct Execution {
+  const System& system;
+  const HybridOptions& o;
+  ModeKernel kernel;
+  ContactLogic logic;
+  ode::DormandPrince<Eigen::VectorXd> solver;
+  ZenoWatch zeno;
+  Trajectory log;
+
+  double t;
+  Eigen::VectorXd q, v, x;
+  Mode mode;
+  ModeKernel::Layout layout;
+  std::vector<Guard> guards;
+  std::vector<double> gap_rates;  // of the guards that are gaps
+  std::deque<double> recent;      // times of the last events
+  double next_record;
+  bool stopped = false;
+  Eigen::VectorXd phi, joint_gap;  // of gaps alone
+  int futile = 0;                  // guards that fired at the beginning of a step without an event
+
+  Execution(const System& s, const State& start, const HybridOptions& options);
+
+  int contacts() const { return static_cast<int>(mode.size()); }
+  bool flow(double at, const Eigen::VectorXd& state, Eigen::VectorXd& dxdt);
+  auto field() {
+    return [this](double at, const Eigen::VectorXd& state, Eigen::VectorXd& dxdt) {
+      flow(at, state, dxdt);
+    };
+  }
+  std::string name(const Mode& m) const { return to_string(m, kernel.terms().contacts); }
+
+  // the start
+
+  /// Closed is what touches and does not separate; the first instant is settled by run().
+  void begin();
+
+  /// Contacts at rest grip, others slide.
+  Grip start_grip(int k) const;
+
+  void check_mode(const Mode& wanted) const;
+
+  // events
+
+  /// Takes a mode: its rows, its guards, the state on its constraints.
+  void enter(const Mode& next);
+
+  /// All transitions at this instant: an impact, then what the forces ask for (P4 theorem 8).
+  /// `near`: gaps up to this are closed.
+  void settle(double near);
+
+  /// A unique solution, or the end of the execution.
+  bool unique(const ModeChoice& choice, const char* problem);
+
+  void stop(SimulationStatus status, std::string message);
+
+  void impact(const std::vector<int>& scope);
+
+  /// Any law of the engine; the mode is read off its outcome.
+  void law_impact(const std::vector<int>& scope, Event& event, Mode& next);
+
+  /// A transition without impulse when the forces ask for one.
+  bool release(const std::vector<int>& scope);
+
+  void note(Event event);
+
+  void storm();
+
+  /// Past an accumulation point of impacts, when the last ones show its tail.
+  void pass_zeno();
+
+  // flow
+
+  void start_flow();
+
+  double guard_value(const Guard& g) const;
+  /// Values of a guard up to this are zero.
+  double zero_of(const Guard& g) const;
+  void read_guards();
+  /// A guard at a time within the last step; of gaps nothing else is computed.
+  double guard_at(const Guard& g, double at, Eigen::VectorXd& state, Eigen::VectorXd& rate);
+
+  /// One step of the integrator, cut at the first event in it.
+  void advance();
+
+  /// The first instant in the step at which a guard crosses zero downwards, or infinity.
+  double first_crossing(const Guard& g, double end, double rate0, double rate1, bool& looked);
+
+  /// No event in the step: its end becomes the state.
+  void accept(const std::vector<double>& ends, const std::vector<double>& rates, bool looked);
+
+  /// Limbs in the air at the end of a step: by their law, and not below what they touch. True when
+  /// one touches and forces ask for another mode.
+  bool lift_limbs();
+
+  double drift = 0;
+  /// How far the kernel's state is from the constraints of the mode.
+  void measure_drift();
+
+  void take_event(const Guard& g, double at);
+
+  /// Puts the state on the constraints of the mode and on that of the guard reached.
+  void close(const Mode& touching, const Guard& g);
+
+  // records
+
+  void record(bool event);
+  /// States at multiples of `every` up to a time within the last step.
+  void record_between(double until);
+  void push(double time, const Eigen::VectorXd& at, const Eigen::VectorXd& velocity);
+  Terms energy_terms;
+
+  void run();
+};
+
+}  // namespace routh::hybrid

@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <boost/math/tools/roots.hpp>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "routh/simulate/execution.h"
+#include "routh/simulate/reduce.h"
+
+namespace routh::hybrid {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kGuardZero = 1e-9;  // forces below this, relative, are neither up nor down
+constexpr double kDrift = 1e-11;     // of constraints before they are closed again [m], [m/s]
+
+/// Where f changes its sign, to 1e-13 s: the last instant before and the first after it.
+template <typename F>
+std::pair<double, double> root(const F& f, double a, double b, double fa, double fb) {
+  if (fa == 0) return {a, a};
+  std::uintmax_t iterations = 100;
+  return boost::math::tools::toms748_solve(
+      f, a, b, fa, fb,
+      [](double low, double high) { return high - low <= std::max(1e-13, 4e-16 * std::abs(high)); },
+      iterations);
+}
+
+}  // namespace
+
+void Execution::start_flow() {
+  x.resize(q.size() + v.size());
+  x << q, v;
+  VectorXd dxdt(x.size());
+  if (!flow(t, x, dxdt)) {
+    if (stopped) return;
+    kernel.explain_singular(layout);
+  }
+  solver.start(t, x, dxdt);
+  read_guards();
+  for (Guard& g : guards) g.armed = g.value > zero_of(g);
+}
+
+double Execution::guard_value(const Guard& g) const {
+  const ModeKernel::Solution& s = kernel.last();
+  switch (g.kind) {
+    case Guard::kGap:
+      return kernel.terms().contacts[g.contact].phi;
+    case Guard::kNormal:
+      return s.normal[g.contact];
+    case Guard::kConePositive:
+      return s.grip[g.contact] - s.tangential[g.contact];
+    case Guard::kConeNegative:
+      return s.grip[g.contact] + s.tangential[g.contact];
+    case Guard::kRest:
+      return kernel.tangential_velocity(g.contact) *
+             (mode[g.contact] == Grip::kSlidePositive ? 1 : -1);
+  }
+  return 0;
+}
+
+double Execution::zero_of(const Guard& g) const {
+  // limbs that give way stay where they touch, to the accuracy of a step
+  if (g.kind == Guard::kGap) return !g.armed && kernel.on_limb(g.contact) ? 1e-7 : 1e-12;
+  if (g.kind == Guard::kRest) return 1e-11;
+  return kGuardZero * kernel.last().scale;
+}
+
+void Execution::read_guards() {
+  gap_rates.assign(guards.size(), 0);
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    guards[i].value = guard_value(guards[i]);
+    if (guards[i].kind == Guard::kGap) gap_rates[i] = kernel.normal_velocity(guards[i].contact);
+  }
+}
+
+double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd& rate) {
+  solver.dense(at, state);
+  if (g.kind == Guard::kGap) {
+    system.gaps(state.head(q.size()), phi, joint_gap);
+    return phi[g.contact];
+  }
+  if (!flow(at, state, rate)) return 0;
+  return guard_value(g);
+}
+
+void Execution::advance() {
+  const ode::StepStatus status = solver.step(field(), o.end);
+  if (status != ode::StepStatus::kAccepted) {
+    kernel.evaluate(solver.t_old(), solver.x_old().head(q.size()), solver.x_old().tail(v.size()));
+    if (status == ode::StepStatus::kStepTooSmall)
+      return stop(SimulationStatus::kTooStiff,
+                  "the tolerances cannot be met at t = " + std::to_string(solver.t_old()) + " s");
+    layout = kernel.layout(mode);
+    kernel.explain_singular(layout);
+  }
+  if (++log.steps > o.max_steps)
+    return stop(SimulationStatus::kTooStiff,
+                "the limit of steps is spent at t = " + std::to_string(solver.t()) + " s");
+  // the last evaluation of the step was at its end
+  std::vector<double> ends(guards.size()), rates(guards.size(), 0);
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    ends[i] = guard_value(guards[i]);
+    if (guards[i].kind == Guard::kGap) rates[i] = kernel.normal_velocity(guards[i].contact);
+  }
+  double first = HUGE_VAL;
+  int which = -1;
+  bool looked = false;
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    const double at = first_crossing(guards[i], ends[i], gap_rates[i], rates[i], looked);
+    if (at < first) first = at, which = static_cast<int>(i);
+  }
+  if (which < 0) {
+    accept(ends, rates, looked);
+    return;
+  }
+  take_event(guards[which], first);
+}
+
+double Execution::first_crossing(const Guard& g, double end, double rate0, double rate1,
+                                 bool& looked) {
+  const double t0 = solver.t_old(), t1 = solver.t(), h = t1 - t0;
+  const double zero = zero_of(g);
+  VectorXd state(x.size()), rate(x.size());
+  double from = t0, value = g.value;
+  if (g.muted && !g.armed) return HUGE_VAL;
+  if (end >= -zero) {
+    // a gap that closes and opens again within the step
+    if (g.kind != Guard::kGap || !(rate0 < 0 && rate1 > 0) || !g.armed) return HUGE_VAL;
+    const double dip = g.value + 0.25 * h * rate0, other = end - 0.25 * h * rate1;
+    if (std::min(dip, other) > 0) return HUGE_VAL;
+    looked = true;
+    const auto gap_rate = [&](double at) {
+      solver.dense(at, state);
+      (void)flow(at, state, rate);
+      return kernel.normal_velocity(g.contact);
+    };
+    const double lowest = root(gap_rate, t0, t1, rate0, rate1).second;
+    const double least = guard_at(g, lowest, state, rate);
+    if (least >= -zero) return HUGE_VAL;
+    return root([&](double at) { return guard_at(g, at, state, rate); }, t0, lowest, g.value, least)
+        .second;
+  }
+  looked = true;
+  if (!(value > zero)) {
+    // it began at zero: find where it was above, if it ever was
+    for (int part = 1; part <= 24 && !(value > 0); ++part) {
+      from = t0 + h * std::ldexp(1.0, -part);
+      value = guard_at(g, from, state, rate);
+    }
+    if (!(value > 0)) return t0;
+  }
+  return root([&](double at) { return guard_at(g, at, state, rate); }, from, t1, value, end).second;
+}
+
+void Execution::accept(const std::vector<double>& ends, const std::vector<double>& rates,
+                       bool looked) {
+  record_between(solver.t());
+  t = solver.t();
+  q = solver.x().head(q.size()), v = solver.x().tail(v.size());
+  if (looked) {
+    VectorXd rate(x.size());
+    flow(t, solver.x(), rate);
+  }
+  measure_drift();
+  if (!layout.in_air.empty() && lift_limbs()) return settle(o.simultaneous);
+  if (drift > kDrift) {
+    kernel.project(layout, t, q, v);
+    x << q, v;
+    VectorXd dxdt(x.size());
+    if (!flow(t, x, dxdt)) kernel.explain_singular(layout);
+    solver.start(t, x, dxdt);
+  }
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    guards[i].value = ends[i];
+    gap_rates[i] = rates[i];
+    guards[i].armed = guards[i].armed || ends[i] > zero_of(guards[i]);
+  }
+  record(false);
+}
+
+bool Execution::lift_limbs() {
+  kernel.move_limbs(layout, t, q, v);
+  std::vector<int> scope;
+  for (const ModeKernel::Layout::Skim& skim : layout.skims) {
+    const Contact& c = kernel.terms().contacts[skim.contact];
+    const int k = kernel.limbs()[skim.limb].coordinate;
+    q[k] -= c.phi / c.Jn[k];
+    scope.push_back(skim.contact);
+  }
+  kernel.evaluate(t, q, v);
+  const std::vector<ModeKernel::Layout::Skim> now = kernel.skims(layout);
+  if (now == layout.skims && now.empty()) return false;
+  drift = HUGE_VAL;
+  if (now != layout.skims) layout.skims = now;
+  for (int k = 0; k < contacts(); ++k) {
+    if (closed(mode[k])) scope.push_back(k);
+  }
+  return !logic.persists(mode, scope);
+}
+
+void Execution::measure_drift() {
+  const Terms& terms = kernel.terms();
+  double gap = terms.joint_gap.size() > 0 ? terms.joint_gap.cwiseAbs().maxCoeff() : 0;
+  log.max_joint_error = std::max(log.max_joint_error, gap);
+  double speed = terms.A.rows() > 0 ? (terms.A * kernel.v()).cwiseAbs().maxCoeff() : 0;
+  for (const int k : layout.normals) {
+    gap = std::max(gap, std::abs(terms.contacts[k].phi));
+    speed = std::max(speed, std::abs(kernel.normal_velocity(k)));
+  }
+  for (const int k : layout.tangents)
+    speed = std::max(speed, std::abs(kernel.tangential_velocity(k)));
+  for (const Contact& c : terms.contacts)
+    log.max_penetration = std::max(log.max_penetration, -c.phi);
+  drift = std::max(gap, speed);
+}
+
+void Execution::take_event(const Guard& g, double at) {
+  record_between(at);
+  const bool moved = at > solver.t_old();
+  if (moved) {
+    solver.shorten(field(), at);
+    t = at;
+    q = solver.x().head(q.size()), v = solver.x().tail(v.size());
+  } else {
+    t = solver.t_old();
+    q = solver.x_old().head(q.size()), v = solver.x_old().tail(v.size());
+  }
+  kernel.move_limbs(layout, t, q, v);
+  kernel.evaluate(t, q, v);
+  Mode touching = mode;
+  if (g.kind == Guard::kGap) {
+    // the state of full order touches a little earlier or later
+    const double gap = kernel.terms().contacts[g.contact].phi;
+    const double cn = kernel.normal_velocity(g.contact);
+    if (moved && std::abs(cn) > 1e-3) {
+      const double later = -gap / cn;
+      t += later;
+      q += later * v;
+      v += later * solver.dxdt().tail(v.size());
+    }
+    touching[g.contact] = Grip::kSlide;
+  }
+  if (g.kind == Guard::kRest) touching[g.contact] = Grip::kStick;
+  const Guard::Kind kind = g.kind;
+  const int contact = g.contact;
+  const std::size_t events = log.events.size();
+  close(touching, g);
+  settle(o.simultaneous);
+  // a guard that fires again and again without an event is watched once it has been positive
+  futile = events == log.events.size() && !moved ? futile + 1 : 0;
+  if (futile < 3) return;
+  for (Guard& again : guards) again.muted = again.kind == kind && again.contact == contact;
+}
+
+void Execution::close(const Mode& touching, const Guard& g) {
+  kernel.evaluate(t, q, v);
+  VectorXd unchanged = v;
+  const ModeKernel::Layout reached = kernel.layout(touching);
+  if (g.kind == Guard::kRest) {
+    if (reached.regular()) kernel.project(reached, t, q, v);
+    return;
+  }
+  kernel.project(layout, t, q, v);
+  if (g.kind == Guard::kGap && reached.regular()) kernel.project(reached, t, q, unchanged);
+}
+
+void Execution::record(bool event) {
+  if (!event && o.every > 0) return;
+  push(t, q, v);
+  if (o.progress && !event && !o.progress(t)) stop(SimulationStatus::kInterrupted, "interrupted");
+}
+
+void Execution::record_between(double until) {
+  if (!(o.every > 0)) return;
+  VectorXd state(x.size());
+  while (next_record <= until) {
+    if (next_record > solver.t_old()) {
+      solver.dense(next_record, state);
+      VectorXd velocity = state.tail(v.size());
+      kernel.move_limbs(layout, next_record, state.head(q.size()), velocity);
+      push(next_record, state.head(q.size()), velocity);
+    }
+    next_record += o.every;
+  }
+  if (o.progress && !o.progress(until)) stop(SimulationStatus::kInterrupted, "interrupted");
+}
+
+void Execution::push(double time, const VectorXd& at, const VectorXd& velocity) {
+  Terms& terms = energy_terms;
+  system.evaluate(time, at, velocity, terms);
+  log.time.push_back(time);
+  log.q.push_back(at);
+  log.v.push_back(velocity);
+  log.energy.push_back(kinetic_energy(terms, velocity) + system.potential_energy(at));
+  log.mode_at.push_back(static_cast<int>(log.modes.size()) - 1);
+}
+
+void Execution::run() {
+  begin();
+  log.modes.push_back(mode);
+  record(true);
+  settle(o.touching);
+  while (!stopped && o.end - t > 1e-14 * std::max(1.0, std::abs(o.end))) advance();
+  log.final = {t, q, v};
+  if (log.time.back() < t) push(t, q, v);
+  log.lcps = logic.problems();
+}
+
+}  // namespace routh::hybrid
