@@ -4,8 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "routh/simulate/reduce.h"
-
 namespace routh::hybrid {
 
 using Eigen::VectorXd;
@@ -205,14 +203,19 @@ void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& ne
   const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
   const ChosenOutcome chosen = o.law(reduced.problem, log.events.size());
   event.outcomes = chosen.outcomes;
+  take_outcome(reduced, chosen.outcome, event, next);
+}
+
+void Execution::take_outcome(const ReducedImpact& reduced, const Outcome& outcome, Event& event,
+                             Mode& next) {
   const double still = velocity_tolerance(reduced.problem);
-  v = reduced.lift(v, chosen.outcome.impulse);
-  for (std::size_t i = 0; i < scope.size(); ++i) {
-    const int k = scope[i], tangent = reduced.problem.tangent(static_cast<int>(i));
-    event.impulse[2 * i] = chosen.outcome.impulse[i];
-    event.impulse[2 * i + 1] = chosen.outcome.impulse[tangent];
-    if (chosen.outcome.c_plus[i] > still) continue;
-    const double ct = chosen.outcome.c_plus[tangent];
+  v = reduced.lift(v, outcome.impulse);
+  for (std::size_t i = 0; i < reduced.contacts.size(); ++i) {
+    const int k = reduced.contacts[i], tangent = reduced.problem.tangent(static_cast<int>(i));
+    event.impulse[2 * i] = outcome.impulse[i];
+    event.impulse[2 * i + 1] = outcome.impulse[tangent];
+    if (outcome.c_plus[i] > still) continue;
+    const double ct = outcome.c_plus[tangent];
     if (kernel.terms().contacts[k].mu == 0)
       next[k] = Grip::kSlide;
     else if (std::abs(ct) <= still)
@@ -224,6 +227,31 @@ void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& ne
   }
 }
 
+bool Execution::without_collision(const std::vector<int>& scope) {
+  const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
+  std::vector<int> sliding;
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    if (slides(mode[scope[i]])) sliding.push_back(static_cast<int>(i));
+  }
+  const auto chosen = impact_without_collision(reduced.problem, sliding);
+  if (!chosen) return false;
+  record(true);
+  Event event{.time = t,
+              .kind = EventKind::kImpact,
+              .contacts = scope,
+              .v_minus = v,
+              .outcomes = chosen->outcomes,
+              .mode_before = mode};
+  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(scope.size()));
+  Mode next(mode.size(), Grip::kOpen);
+  take_outcome(reduced, chosen->outcome, event, next);
+  enter(next);
+  event.v_plus = v;
+  event.mode_after = next;
+  note(std::move(event));
+  return true;
+}
+
 bool Execution::release(const std::vector<int>& scope) {
   if (logic.persists(mode, scope)) return false;
   ModeChoice choice = logic.force_acceleration(mode, scope);
@@ -233,6 +261,7 @@ bool Execution::release(const std::vector<int>& scope) {
     if (std::find(choice.modes.begin(), choice.modes.end(), least) != choice.modes.end())
       choice.modes = {least};
   }
+  if (choice.modes.empty() && without_collision(scope)) return true;
   if (!unique(choice, "FA")) return false;
   if (choice.modes[0] == mode) return false;
   Event event{.time = t,

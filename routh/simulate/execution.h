@@ -7,6 +7,7 @@
 
 #include "routh/ode/dormand_prince.h"
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/reduce.h"
 #include "routh/simulate/zeno.h"
 
 /// How a hybrid execution goes on from event to event. Used by simulate() of hybrid.h alone.
@@ -92,6 +93,11 @@ struct Execution {
 
   /// Any law of the engine; the mode is read off its outcome.
   void law_impact(const std::vector<int>& scope, Event& event, Mode& next);
+  void take_outcome(const ReducedImpact& reduced, const Outcome& outcome, Event& event, Mode& next);
+
+  /// An impulse where no force keeps the sliding contacts; false where it does not change the
+  /// motion.
+  bool without_collision(const std::vector<int>& scope);
 
   /// A transition without impulse when the forces ask for one.
   bool release(const std::vector<int>& scope);

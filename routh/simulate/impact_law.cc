@@ -45,6 +45,28 @@ ChosenOutcome choose_sample(const ImpactProblem& problem, std::uint64_t seed,
 
 }  // namespace
 
+std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
+                                                      const std::vector<int>& sliding) {
+  const double fastest = problem.c.cwiseAbs().maxCoeff();
+  // the slightest approach; the impulse does not shrink with it
+  for (const int i : sliding) problem.c[i] = -1e-9 * fastest;
+
+  // outcomes that change the motion: one contact after the other, or all at once
+  std::vector<Outcome> found;
+  const auto consider = [&](const Outcome& outcome) {
+    const double near = 1e-6 * fastest;
+    if ((outcome.c_plus - problem.c).norm() <= near) return;
+    for (const Outcome& known : found) {
+      if ((outcome.c_plus - known.c_plus).norm() <= near) return;
+    }
+    found.push_back(outcome);
+  };
+  for (const SequentialOutcome& outcome : sequential(problem).outcomes) consider(outcome.outcome);
+  for (const Outcome& outcome : simultaneous(problem).outcomes) consider(outcome);
+  if (found.empty()) return {};
+  return ChosenOutcome{found.front(), static_cast<int>(found.size())};
+}
+
 std::vector<std::string> impact_law_names() { return {"simultaneous", "sequential", "set"}; }
 
 ImpactLaw impact_law(const std::string& name, std::uint64_t seed) {

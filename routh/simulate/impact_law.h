@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ struct ChosenOutcome {
 /// How a simulation resolves its impacts: any function of the problem and the running number of the
 /// impact. Throws std::runtime_error when there is no outcome.
 using ImpactLaw = std::function<ChosenOutcome(const ImpactProblem&, std::uint64_t impact)>;
+
+/// Painlevé: friction presses a sliding contact on harder than any force can push it out, so an
+/// impulse acts though nothing collides (P1 section 4.2). Routh's law from rest in the normal
+/// direction: while the contact slips it is pressed on, then it sticks and is pushed out. `sliding`
+/// are the contacts that may; none: the motion does not change.
+std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
+                                                      const std::vector<int>& sliding);
 
 /// The laws of the engine by name: simultaneous (the first outcome), sequential (the first order),
 /// set (one sample, drawn by seed and impact number). Throws std::invalid_argument for other names.

@@ -204,6 +204,13 @@ bool StepSolver::factor_modes() {
   return factored_;
 }
 
+double StepSolver::sliding_inertia(int contact, double slip) const {
+  const StepContact& c = contacts_[contact];
+  const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
+  if (c.t < 0) return G_[row + rank_[c.n]];
+  return G_[row + rank_[c.n]] - c.mu * (slip > 0 ? 1 : -1) * G_[row + rank_[c.t]];
+}
+
 /// c⁺ and W Jᵀ x of the impulses x.
 void StepSolver::apply_rows() {
   u_.setZero();

@@ -55,6 +55,9 @@ class StepSolver {
   double tangential_velocity(int contact) const {
     return contacts_[contact].t < 0 ? 0 : c_plus_[contacts_[contact].t];
   }
+  /// Normal velocity per normal impulse of a contact that slides in the direction of `slip`; friction
+  /// presses it on when that is not positive.
+  double sliding_inertia(int contact, double slip) const;
   double scale() const { return scale_; }  ///< the largest velocity of a row before the impulses
   double residual() const { return residual_; }
   int systems() const { return systems_; }  ///< linear systems the last solve() took

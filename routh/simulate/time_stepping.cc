@@ -178,6 +178,39 @@ struct TimeStepper::Stepper {
     log.max_residual = std::max(log.max_residual, residual);
   }
 
+  /// Painlevé: the step stops a slip at once, because friction presses the contact on harder than
+  /// any force can push it out. With α < 1 its velocity would bounce: it is an impact, though
+  /// without collision. True when the rest of the step has to be tried again.
+  bool jam() {
+    if (alpha == 1 || impacts_in_step >= o.impacts_per_step) return false;
+    bool jammed = false;
+    for (std::size_t place = 0; place < in_solver.size(); ++place) {
+      const Contact& contact = terms.contacts[in_solver[place]];
+      const double slip = contact.Jt.row(0).dot(s.v);
+      const bool stops = solver.mode(static_cast<int>(place)) == StepMode::kStick &&
+                         std::abs(slip) > 1e-6 * (1 + s.v.lpNorm<Eigen::Infinity>());
+      jammed = jammed || (stops && contact.mu > 0 &&
+                          solver.sliding_inertia(static_cast<int>(place), slip) <= 0);
+    }
+    if (!jammed) return false;
+
+    system.evaluate(s.time, s.q, s.v, terms, &active);
+    Event event{.time = s.time, .contacts = in_solver, .v_minus = s.v};
+    VectorXd impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(in_solver.size()));
+    const ReducedImpact reduced = reduce(terms, s.v, in_solver);
+    std::vector<int> sliding;
+    for (std::size_t i = 0; i < in_solver.size(); ++i) {
+      if (std::abs(reduced.problem.c[reduced.problem.tangent(static_cast<int>(i))]) > 0)
+        sliding.push_back(static_cast<int>(i));
+    }
+    const auto chosen = impact_without_collision(reduced.problem, sliding);
+    if (!chosen) return false;
+    ++impacts_in_step;
+    take_outcome(reduced, s.v, *chosen, event, impulse);
+    finish_impact(std::move(event), std::move(impulse));
+    return true;
+  }
+
   /// Open contacts that the trial closes: moves to the first collision and resolves it, or takes
   /// the contact into the step. True when the rest of the step has to be tried again.
   bool collide(double dt) {
@@ -249,7 +282,11 @@ struct TimeStepper::Stepper {
       impact_by_step(event, impulse);
     }
 
-    // what the contacts do afterwards
+    finish_impact(std::move(event), std::move(impulse));
+  }
+
+  /// What the contacts do afterwards.
+  void finish_impact(Event event, VectorXd impulse) {
     double fastest = 0;
     for (const int i : event.contacts) {
       const Contact& contact = terms.contacts[i];
@@ -279,7 +316,11 @@ struct TimeStepper::Stepper {
       reduced.problem.c = reduced.J * v;
     }
     const ImpactLaw law = o.law ? o.law : impact_law("simultaneous");
-    const ChosenOutcome chosen = law(reduced.problem, log.events.size());
+    take_outcome(reduced, v, law(reduced.problem, log.events.size()), event, impulse);
+  }
+
+  void take_outcome(const ReducedImpact& reduced, const VectorXd& v, const ChosenOutcome& chosen,
+                    Event& event, VectorXd& impulse) {
     event.outcomes = chosen.outcomes;
     s.v = reduced.lift(v, chosen.outcome.impulse);
     for (std::size_t i = 0; i < event.contacts.size(); ++i) {
@@ -407,6 +448,7 @@ struct TimeStepper::Stepper {
     while (target - s.time > 1e-10 * o.h) {
       const double dt = target - s.time;
       attempt(dt);
+      if (jam()) continue;
       system.gaps(q_new, phi_new, joint_new);
       if (o.detection && collide(dt)) continue;
       s.time = target;
