@@ -123,8 +123,8 @@ struct TimeStepper::Stepper {
       }
       if (phi[i] > o.touching) continue;
       active[i] = true;
-      modes[i] = StepMode::kStick;
       const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
+      modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + s.v.norm()));
       approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
     }
     if (approaching) impact();
@@ -187,7 +187,9 @@ struct TimeStepper::Stepper {
     for (std::size_t place = 0; place < in_solver.size(); ++place) {
       const Contact& contact = terms.contacts[in_solver[place]];
       const double slip = contact.Jt.row(0).dot(s.v);
-      const bool stops = solver.mode(static_cast<int>(place)) == StepMode::kStick &&
+      const bool slid = modes[in_solver[place]] == StepMode::kSlidePositive ||
+                        modes[in_solver[place]] == StepMode::kSlideNegative;
+      const bool stops = slid && solver.mode(static_cast<int>(place)) == StepMode::kStick &&
                          std::abs(slip) > 1e-6 * (1 + s.v.lpNorm<Eigen::Infinity>());
       jammed = jammed || (stops && contact.mu > 0 &&
                           solver.sliding_inertia(static_cast<int>(place), slip) <= 0);

@@ -4,6 +4,7 @@
 
 #include "routh/impact/exact.h"
 #include "routh/io/results.h"
+#include "routh/simulate/ensemble.h"
 
 namespace routh::io {
 namespace {
@@ -73,6 +74,22 @@ TEST(ExactScenarios, NoPieceLiesInsideAnother) {
           inside &= nearest_point({b}, corner).distance < 1e-12;
         EXPECT_FALSE(inside) << name;
       }
+    }
+  }
+}
+
+TEST(ExactScenarios, ImpactsOfAnEnsembleLandInTheSet) {
+  for (const char* name : {"rocking-block", "box-and-wall"}) {
+    const ImpactCase impact = impact_case(load_scenario(name));
+    const std::vector<Polytope> pieces = exact(impact.problem()).pieces;
+    const EnsembleResult runs =
+        ensemble(*impact.scenario.mechanism, {0, impact.scenario.q, impact.scenario.v},
+                 HybridOptions{.end = 1e-3, .every = 1e-3}, {.runs = 100, .keep = 100});
+    ASSERT_EQ(runs.kept.size(), 100u);
+    for (const Trajectory& t : runs.kept) {
+      ASSERT_FALSE(t.events.empty()) << name;
+      const Eigen::VectorXd c = impact.reduced.J * t.events.front().v_plus;
+      EXPECT_LT(nearest_point(pieces, c).distance, 1e-8) << name;
     }
   }
 }

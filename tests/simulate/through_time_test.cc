@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "routh/io/scenario.h"
 #include "routh/simulate/ensemble.h"
 #include "routh/simulate/inclusion.h"
+#include "routh/simulate/time_stepping.h"
 
 namespace routh {
 namespace {
@@ -67,6 +69,56 @@ TEST(Inclusion, OnlyTheHybridMethodKnowsItsForces) {
   Trajectory t = zeno_block(0.1);
   t.modes.clear();
   EXPECT_THROW((void)inclusion(*s.mechanism, t), std::invalid_argument);
+}
+
+/// Uniform rod of length L = 2 l at angle a, tip sliding with the friction pressing it on: with
+/// p = 1 + 3 cos a (cos a - mu sin a) < 0 no force keeps the contact (Painlevé).
+TEST(Painleve, ARodThatJamsStopsItsSlipByAnImpactWithoutCollision) {
+  const double a = std::numbers::pi / 3, mu = 2;
+  ASSERT_LT(1 + 3 * std::cos(a) * (std::cos(a) - mu * std::sin(a)), 0);
+  const io::Scenario s = io::load_scenario("painleve-rod");
+  const Trajectory t =
+      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.5, .every = 0.01});
+  ASSERT_EQ(t.status, SimulationStatus::kDone) << t.message;
+  ASSERT_FALSE(t.events.empty());
+  const Event& e = t.events.front();
+  EXPECT_EQ(e.kind, EventKind::kImpact);
+  EXPECT_EQ(e.time, 0);
+  EXPECT_GT(e.impulse[0], 0.01);
+  // by Routh's law the tip ends at rest: what a pin at the tip would do to the rod
+  const Contact tip = s.mechanism->terms(s.q, s.v).contacts[0];
+  EXPECT_NEAR(tip.Jn.dot(e.v_plus), 0, 1e-9);
+  EXPECT_NEAR(tip.Jt.row(0).dot(e.v_plus), 0, 1e-9);
+  EXPECT_NEAR(tip.Jn.dot(e.v_minus), 0, 1e-12);
+  const double spin = 1.5 * std::sin(a) * s.v[0] / 1.0;  // angular momentum about the tip
+  EXPECT_NEAR(e.v_plus[2], -spin, 1e-9);
+  EXPECT_LT(t.energy.back(), t.energy.front());
+}
+
+TEST(Painleve, BelowTheBoundTheRodSlidesOn) {
+  const io::Scenario s = io::load_scenario("painleve-rod", {{"friction", 1.3}});
+  const Trajectory t =
+      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.01, .every = 0.01});
+  for (const Event& e : t.events) EXPECT_NE(e.kind, EventKind::kImpact);
+}
+
+TEST(Painleve, TimeSteppingPassesThroughTheSameStateAndAgrees) {
+  const io::Scenario s = io::load_scenario("painleve-rod");
+  const State start{0, s.q, s.v};
+  const VectorXd exact =
+      simulate(*s.mechanism, start, HybridOptions{.end = 0.3, .every = 0.1}).final.q;
+  for (const double alpha : {0.5, 1.0}) {
+    double last = HUGE_VAL;
+    for (const double h : {1e-3, 2.5e-4}) {
+      const VectorXd q =
+          simulate(*s.mechanism, start, TimeSteppingOptions{.h = h, .alpha = alpha, .end = 0.3})
+              .final.q;
+      const double error = (q - exact).norm();
+      EXPECT_LT(error, alpha == 1 ? 5 * h : 10 * h * h + 1e-6) << alpha;
+      EXPECT_LT(error, last);
+      last = error;
+    }
+  }
 }
 
 TEST(Ensemble, RunsDependOnTheirIndexAlone) {
