@@ -15,7 +15,7 @@ struct SimulateArguments {
   bool no_detection = false, no_stabilise = false, project = false, raw = false;
   double pseudo_impulse = 0, rtol = 0;
   std::string friction = "auto";
-  bool at_start = false;
+  bool at_start = false, strict = false;
   double eps = 0, stiffness = 0, contact_damping = 0;
   bool exact = false;
   double ratio = 1, damping_ratio = 5;

@@ -15,6 +15,7 @@ HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& 
   o.every = a.every != 0 ? a.every : o.end / 1000;
   o.dt_pseudo = a.pseudo_impulse;
   o.limbs = scenario.limbs;
+  o.strict = a.strict;
   o.friction = a.friction == "p4"        ? FrictionModel::kPaper
                : a.friction == "coulomb" ? FrictionModel::kCoulomb
                                          : FrictionModel::kAuto;
@@ -40,6 +41,9 @@ void add_hybrid_options(CLI::App& command, SimulateArguments& a) {
       ->capture_default_str();
   command.add_option("--rtol", a.rtol, "hybrid: relative error of a step (default 1e-9)")
       ->check(positive("a number"));
+  command.add_flag("--strict", a.strict,
+                   "hybrid: stop where several modes are consistent, even when contacts that "
+                   "persist select one");
   command.add_flag("--at-start", a.at_start,
                    "only the mode, the accelerations and the contact forces at the start");
 }

@@ -295,12 +295,18 @@ int ContactLogic::trend(const Candidate& c, Measure what, int k) {
   const State here{kernel_.t(), kernel_.q(), kernel_.v()};
   std::array<double, 5> h{};
   double scale = 0;
-  int sign = 0;
-  for (double step = trend_step_; step > 1e-5 * trend_step_; step /= 10) {
-    if (!sample(c, what, k, here, step, h, scale)) continue;
-    const int closer = leading_sign(h, kFlat * scale);
-    if (sign != 0 && (closer == 0 || closer == sign)) break;
-    sign = closer;
+  const auto at = [&](double step) {
+    return sample(c, what, k, here, step, h, scale) ? leading_sign(h, kFlat * scale) : 0;
+  };
+  // a first derivative shows at close instants already
+  int sign = at(trend_step_ / 10);
+  if (sign == 0 || at(trend_step_ / 100) != sign) {
+    sign = 0;
+    for (double step = trend_step_; step > 1e-5 * trend_step_; step /= 10) {
+      const int closer = at(step);
+      if (sign != 0 && (closer == 0 || closer == sign)) break;
+      sign = closer;
+    }
   }
   kernel_.evaluate(here.time, here.q, here.v);
   return sign;
@@ -315,7 +321,7 @@ bool ContactLogic::sample(const Candidate& c, Measure what, int k, const State& 
     dxdt.resize(at.size());
     if (!kernel_.flow(c.layout, t, at, dxdt)) dxdt.setConstant(NAN);
   };
-  ode::DormandPrince<VectorXd> solver({.rtol = 1e-12, .atol = 1e-14});
+  ode::DormandPrince<VectorXd> solver({.rtol = 1e-11, .atol = 1e-13, .first_step = step});
   solver.start(f, from.time, x);
   scale = 0;
   for (int i = 0; i < 5; ++i) {

@@ -47,6 +47,8 @@ bool Execution::flow(double at, const VectorXd& state, VectorXd& dxdt) {
 }
 
 void Execution::begin() {
+  require(!o.law || kernel.limbs().empty(),
+          "law: impacts of limbs without mass have the plastic map alone; leave the law out");
   kernel.evaluate(t, q, v);
   const Terms& terms = kernel.terms();
   mode.assign(terms.contacts.size(), Grip::kOpen);

@@ -436,6 +436,23 @@ TEST(Hybrid, BadInputIsNamed) {
             std::string::npos);
 }
 
+TEST(Hybrid, LawsOfTheEngineNeedMass) {
+  const std::string text =
+      complaint([] { (void)run("massless-leg", {.end = 0.1, .law = impact_law("simultaneous")}); });
+  EXPECT_NE(text.find("limbs without mass"), std::string::npos) << text;
+}
+
+TEST(Hybrid, StrictLogicStopsWhereModesAreAmbiguous) {
+  const std::vector<io::Override> set{{"middle_deg", 50}, {"rear_deg", 20}, {"t2", -0.06}};
+  const Executed lenient = run("rhex-leap", {.end = 0.2, .dt_pseudo = 0.03}, set);
+  const Executed strict = run("rhex-leap", {.end = 0.2, .dt_pseudo = 0.03, .strict = true}, set);
+  EXPECT_EQ(lenient.trajectory.status, SimulationStatus::kDone);
+  EXPECT_EQ(strict.trajectory.status, SimulationStatus::kAmbiguous);
+  const bool told = std::any_of(lenient.trajectory.events.begin(), lenient.trajectory.events.end(),
+                                [](const Event& e) { return e.outcomes > 1; });
+  EXPECT_TRUE(told);
+}
+
 TEST(Hybrid, DependentContactsAreNamed) {
   // three collinear feet: the middle one depends on the others (A2)
   PlanarMechanism m;
