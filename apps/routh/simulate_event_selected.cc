@@ -10,8 +10,7 @@ void add_event_selected_options(CLI::App& command, SimulateArguments& a) {
                   "event-selected: project to a guard from this far, in the units of its function "
                   "(default: the scenario's)")
       ->check(positive("a number"));
-  command.add_flag("--exact", a.exact,
-                   "event-selected: locate every event instead of projecting");
+  command.add_flag("--exact", a.exact, "event-selected: locate every event instead of projecting");
   command
       .add_option("--contact-damping", a.contact_damping,
                   "event-selected: of each contact of a mechanism [N s/m]")
