@@ -149,7 +149,8 @@ void figure4(const std::string& folder) {
             "ylabel "
             "'λ_{1n} [N]'\nset lmargin 10\nset yrange [0:*]\nset grid ytics lc rgb '#e4e4e4'\n";
         text += fmt::format(
-            "set key top left Left reverse samplen 2\nplot $a w l lw 2.5 lc rgb '{}' title 'δt = "
+            "set key bottom right Left reverse samplen 2\nplot $a w l lw 2.5 lc rgb '{}' title 'δt "
+            "= "
             "0.03 "
             "s: both legs stay'\nset xlabel 'time [ms]'\nplot $b w l lw 2.5 lc rgb '{}' title 'δt "
             "= 0: "
