@@ -1,14 +1,12 @@
-#include "routh/simulate/time_stepping.h"
-
 #include "routh/io/document.h"
+#include "routh/simulate/time_stepping.h"
 #include "simulate.h"
 #include "terminal.h"
 
 namespace routh::app {
 namespace {
 
-TimeSteppingOptions options_of(const io::Scenario& scenario,
-                                          const SimulateArguments& a) {
+TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
   TimeSteppingOptions o;
   o.h = a.step != 0 ? a.step : scenario.simulation.step;
   o.alpha = a.alpha;
@@ -44,21 +42,25 @@ io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) 
 void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
   command.add_option("--step", a.step, "time-stepping: step h [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
-  command.add_option("--alpha", a.alpha,
-                "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra")
+  command
+      .add_option("--alpha", a.alpha,
+                  "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra")
       ->check(within(0, 1))
       ->capture_default_str();
-  command.add_option("--gamma", a.gamma,
-                "time-stepping: weight of the new velocity in the position (default: alpha); "
-                "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
+  command
+      .add_option("--gamma", a.gamma,
+                  "time-stepping: weight of the new velocity in the position (default: alpha); "
+                  "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
       ->check(CLI::Range(0.0, 1.0));
-  command.add_option("--jacobians", a.jacobians,
-                "time-stepping: take constraint rows at the start or the midpoint of the step "
-                "(default: midpoint when alpha is 0.5)")
+  command
+      .add_option("--jacobians", a.jacobians,
+                  "time-stepping: take constraint rows at the start or the midpoint of the step "
+                  "(default: midpoint when alpha is 0.5)")
       ->check(CLI::IsMember({"start", "midpoint"}));
   command.add_flag("--no-detection", a.no_detection,
-              "time-stepping: do not look for the instants of collisions");
-  command.add_flag("--no-stabilise", a.no_stabilise, "time-stepping: let joints and contacts drift");
+                   "time-stepping: do not look for the instants of collisions");
+  command.add_flag("--no-stabilise", a.no_stabilise,
+                   "time-stepping: let joints and contacts drift");
 }
 
 Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,

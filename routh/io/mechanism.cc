@@ -314,8 +314,8 @@ struct Reader {
 
   /// A coordinate without mass and its law in the air, P4 A6.
   void limb(const Field& f) {
-    f.allow_keys({"name", "coordinate", "in_air", "rate", "angle", "frequency", "acceleration",
-                  "for"});
+    f.allow_keys(
+        {"name", "coordinate", "in_air", "rate", "angle", "frequency", "acceleration", "for"});
     Limb limb{.name = f.text_or("name", f["coordinate"].text()),
               .coordinate = coordinate(f["coordinate"])};
     const std::vector<std::string> laws{"hold", "retract", "follow", "accelerate"};
@@ -327,7 +327,8 @@ struct Reader {
     } else if (law == "follow") {
       const double frequency = f["frequency"].number();
       if (!(frequency > 0)) f["frequency"].fail("must be positive");
-      limb.acceleration = [frequency, angle = f["angle"].script()](double t, double at, double rate) {
+      limb.acceleration = [frequency, angle = f["angle"].script()](double t, double at,
+                                                                   double rate) {
         return follow(angle(t, at, rate), frequency)(t, at, rate);
       };
     } else if (law != "hold") {

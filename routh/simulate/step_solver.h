@@ -55,8 +55,8 @@ class StepSolver {
   double tangential_velocity(int contact) const {
     return contacts_[contact].t < 0 ? 0 : c_plus_[contacts_[contact].t];
   }
-  /// Normal velocity per normal impulse of a contact that slides in the direction of `slip`; friction
-  /// presses it on when that is not positive.
+  /// Normal velocity per normal impulse of a contact that slides in the direction of `slip`;
+  /// friction presses it on when that is not positive.
   double sliding_inertia(int contact, double slip) const;
   double scale() const { return scale_; }  ///< the largest velocity of a row before the impulses
   double residual() const { return residual_; }
