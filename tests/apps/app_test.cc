@@ -316,4 +316,37 @@ TEST_F(App, AnInterruptedSimulationLeavesAMarkedFile) {
   EXPECT_LT(j["final"]["time"], 1000);
 }
 
+TEST_F(App, TheSDomainHasTimeAsAState) {
+  const nlohmann::json j = json_of("simulate zeno-block --domain s --every 0.01");
+  const nlohmann::json& path = j["inclusion"];
+  EXPECT_EQ(path["s"].size(), path["t"].size());
+  EXPECT_EQ(path["s"].size(), path["normal_rate"].size());
+  EXPECT_NEAR(path["zeno"], 28.4, 0.1);
+  EXPECT_EQ(run("simulate tilted-box --domain s").code, 2);
+}
+
+TEST_F(App, CompliantContactsNearlyStopAsRigidOnes) {
+  const nlohmann::json j = json_of(
+      "simulate rocking-block --method compliant --stiffness 1e6 --ratio 1e3 --impact-only");
+  EXPECT_NEAR(j["final"]["v"][2], -0.083, 1e-3);
+  EXPECT_EQ(j["options"]["stiffness"][0], 1e9);
+}
+
+TEST_F(App, EnsemblesGroupTheirRuns) {
+  const std::string csv = folder_ + "/runs.csv";
+  const nlohmann::json j =
+      json_of("ensemble rocking-block --runs 40 --end 0.05 --threads 2 --csv " + csv);
+  EXPECT_EQ(j["runs"].size(), 40u);
+  EXPECT_EQ(j["summary"]["runs"], 40);
+  EXPECT_GT(j["words"].size(), 1u);
+  EXPECT_TRUE(j["complete"]);
+  const std::string text = routh::io::read_file(csv);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 41);
+  ASSERT_EQ(run("ensemble rocking-block --runs 20 --end 0.05 --plot " + folder_).code, 0);
+  EXPECT_GT(fs::file_size(folder_ + "/rocking-block-ensemble.png"), 1000u);
+  EXPECT_EQ(json_of("ensemble rocking-block --branch 1 --end 0.05")["branches"].size(), 4u);
+  EXPECT_EQ(run("ensemble rocking-block --runs 0").code, 2);
+  EXPECT_EQ(run("ensemble hopper").code, 2);
+}
+
 }  // namespace
