@@ -127,15 +127,15 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
     for (std::size_t c = 0; c < kColours; ++c) {
       text += fmt::format("$fan{} << EOD\n", c);
       for (std::size_t k = 0; k < result.kept.size() && k < most; ++k) {
-        if (colour_of(result.runs[k].final_mode) != c) continue;
         const Trajectory& t = result.kept[k];
+        if (t.time.empty() || colour_of(result.runs[k].final_mode) != c) continue;
         for (std::size_t i = 0; i < t.time.size(); ++i)
           text += fmt::format("{:.6g} {:.6g}\n", t.time[i], t.q[i][first]);
         text += "\n";
       }
       text += fmt::format("EOD\n$ends{} << EOD\n", c);
       for (const EnsembleRun& run : result.runs) {
-        if (colour_of(run.final_mode) == c)
+        if (run.status != SimulationStatus::kStopped && colour_of(run.final_mode) == c)
           text += fmt::format("{:.6g} {:.6g}\n", run.final.q[first], run.final.q[second]);
       }
       text += "EOD\n";
@@ -151,6 +151,19 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
     text += fmt::format(
         "\nset xlabel '{} at the end' noenhanced\nset ylabel '{} at the end' noenhanced\n",
         scenario.coordinates[first], scenario.coordinates[second]);
+    // ends that agree keep a visible scale
+    const auto scale = [&](const char* axis, int i) {
+      double least = HUGE_VAL, greatest = -HUGE_VAL;
+      for (const EnsembleRun& run : result.runs)
+        least = std::min(least, run.final.q[i]), greatest = std::max(greatest, run.final.q[i]);
+      const double width = std::max(1.1 * (greatest - least), 0.05 * (high[i] - low[i]) + 1e-6);
+      const double middle = 0.5 * (least + greatest);
+      text += fmt::format("set {}range [{:.6g}:{:.6g}]\n", axis, middle - width / 2,
+                          middle + width / 2);
+    };
+    scale("x", first);
+    scale("y", second);
+    text += "plot ";
     for (std::size_t c = 0; c < shown; ++c)
       text +=
           fmt::format("{}$ends{} w p pt 7 ps 0.6 lc rgb '{}' title '{}: {} runs'", c ? ", " : "", c,

@@ -99,10 +99,16 @@ EnsembleResult ensemble(const System& system, const State& start, const HybridOp
         Trajectory t = simulate(system, start, own);
         result.runs[k] = summary(system, t, k, contacts);
         if (k < result.kept.size()) result.kept[k] = std::move(t);
-      } catch (...) {
+      } catch (const std::exception& e) {
+        // one motion that cannot go on does not end the others
+        result.runs[k] = {.index = k,
+                          .status = SimulationStatus::kStopped,
+                          .final = start,
+                          .word = std::string("failed: ") + e.what(),
+                          .final_mode = "failed",
+                          .finished = true};
         const std::lock_guard lock(trouble);
         if (k < first_error_index) first_error_index = k, first_error = std::current_exception();
-        stop = true;
       }
       ++done;
       if (reports && options.progress && !options.progress(done)) stop = true;
@@ -114,10 +120,11 @@ EnsembleResult ensemble(const System& system, const State& start, const HybridOp
   for (unsigned i = 1; i < cores; ++i) threads.emplace_back(work, false);
   work(true);
   for (std::thread& thread : threads) thread.join();
-  if (first_error) std::rethrow_exception(first_error);
-
   std::erase_if(result.runs, [](const EnsembleRun& run) { return !run.finished; });
-  std::erase_if(result.kept, [](const Trajectory& t) { return t.time.empty(); });
+  const bool all_failed =
+      std::all_of(result.runs.begin(), result.runs.end(),
+                  [](const EnsembleRun& run) { return run.status == SimulationStatus::kStopped; });
+  if (first_error && all_failed) std::rethrow_exception(first_error);
   result.stopped = result.runs.size() < options.runs;
   result.words = grouped(result.runs, &EnsembleRun::word);
   result.modes = grouped(result.runs, &EnsembleRun::final_mode);

@@ -44,12 +44,13 @@ struct EnsembleGroup {
 struct [[nodiscard]] EnsembleResult {
   std::vector<EnsembleRun> runs;            ///< finished, by index
   std::vector<EnsembleGroup> words, modes;  ///< by contact word and by final mode, largest first
-  std::vector<Trajectory> kept;
+  std::vector<Trajectory> kept;  ///< by index; empty where the run failed or was not begun
   bool stopped = false;
   double seconds = 0;
 };
 
-/// Throws what simulate() throws, of the first run that does.
+/// A run that simulate() refuses is kept as failed, with the reason as its word; when all are, the
+/// first reason is thrown.
 EnsembleResult ensemble(const System& system, const State& start, const HybridOptions& hybrid,
                         const EnsembleOptions& options);
 
