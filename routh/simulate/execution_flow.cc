@@ -13,6 +13,7 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr double kThrough = 1e-9;  // gaps below this are an event in any case [m]
 constexpr double kGuardZero = 1e-9;  // forces below this, relative, are neither up nor down
 constexpr double kDrift = 1e-11;     // of constraints before they are closed again [m], [m/s]
 
@@ -124,7 +125,16 @@ double Execution::first_crossing(const Guard& g, double end, double rate0, doubl
   const double zero = zero_of(g);
   VectorXd state(x.size()), rate(x.size());
   double from = t0, value = g.value;
-  if (g.muted && !g.armed) return HUGE_VAL;
+  if (g.muted && !g.armed) {
+    // it touches without an event; but nothing passes through
+    const bool enters = g.kind == Guard::kGap && !kernel.on_limb(g.contact) && end < -kThrough &&
+                        rate1 < 0 && g.value > -kThrough;
+    if (!enters) return HUGE_VAL;
+    looked = true;
+    return root([&](double at) { return guard_at(g, at, state, rate) + kThrough; }, t0, t1,
+                g.value + kThrough, end + kThrough)
+        .second;
+  }
   if (end >= -zero) {
     // a gap that closes and opens again within the step
     if (g.kind != Guard::kGap || !(rate0 < 0 && rate1 > 0) || !g.armed) return HUGE_VAL;
