@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "routh/impact/polytopes.h"
@@ -15,8 +16,7 @@ using Eigen::VectorXd;
 
 /// Builds the path point by point; each call says what happens until the next point.
 struct Builder {
-  InclusionPath path;
-  std::size_t contacts;
+  InclusionPath path = {};
 
   void point(double s, double t, const VectorXd& q, const VectorXd& v, double rate,
              const VectorXd& normal_rate) {
@@ -34,6 +34,33 @@ VectorXd normal_forces(const System& system, const State& state, const Mode& mod
   return instant(system, state, options).normal.cwiseMax(0);
 }
 
+/// Where the slip of an impact at one contact ends before the impact does: Routh's path bends
+/// there.
+struct Bend {
+  double impulse = 0;  // normal, until there
+  VectorXd v;
+};
+std::optional<Bend> slip_end(const System& system, double time, const VectorXd& q, const Event& e) {
+  int which = -1;
+  for (std::size_t i = 0; i < e.contacts.size(); ++i) {
+    if (e.impulse[2 * static_cast<Eigen::Index>(i)] <= 0) continue;
+    if (which >= 0) return {};
+    which = static_cast<int>(i);
+  }
+  const Terms terms = system.terms(q, e.v_minus, time);
+  if (which < 0 || terms.A.rows() > 0) return {};
+  const Contact& contact = terms.contacts[e.contacts[which]];
+  const double normal = e.impulse[2 * which], ct = contact.Jt.row(0).dot(e.v_minus);
+  if (std::abs(ct) <= 1e-9 * (1 + e.v_minus.norm())) return {};
+  const Eigen::LLT<Eigen::MatrixXd> inertia(terms.M);
+  const VectorXd push =
+      inertia.solve((contact.Jn - contact.mu * (ct > 0 ? 1 : -1) * contact.Jt.row(0)).transpose());
+  const double rate = contact.Jt.row(0).dot(push);
+  const double until = rate * ct < 0 ? -ct / rate : normal;
+  if (until >= normal * (1 - 1e-9)) return {};
+  return Bend{until, e.v_minus + until * push};
+}
+
 bool jumps(const Event& e) { return e.kind == EventKind::kImpact && e.impulse.size() > 0; }
 
 }  // namespace
@@ -42,8 +69,9 @@ InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
   const Trajectory& t = trajectory;
   if (t.modes.empty() || t.mode_at.size() != t.time.size())
     throw std::invalid_argument("inclusion: the trajectory must come from the hybrid method");
-  Builder build{{}, t.modes.front().size()};
-  const auto m = static_cast<Eigen::Index>(t.modes.front().size());
+  Builder build;
+  const auto m = static_cast<Eigen::Index>(
+      system.terms(t.q.front(), t.v.front(), t.time.front()).contacts.size());
   double s = 0, last_impact = 0;
   std::vector<double> spans;  // of s between impacts
   std::size_t next = 0;       // event
@@ -64,6 +92,9 @@ InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
       }
       if (total <= 0) continue;
       build.point(s, time, q, e.v_minus, 0, rates / total);
+      if (const auto bend = slip_end(system, time, q, e)) {
+        build.point(s + bend->impulse, time, q, bend->v, 0, rates / total);
+      }
       s += total;
       spans.push_back(s - last_impact);
       last_impact = s;

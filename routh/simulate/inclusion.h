@@ -23,9 +23,10 @@ struct InclusionPath {
   double zeno = -1;  ///< s at which impacts accumulate; -1 where they do not
 };
 
-/// From a trajectory of the hybrid method, which knows its modes. The velocity moves along the
-/// straight line of the impact's total impulse, the path of the plastic map. Impacts behind an
-/// accumulation point are summed by their geometric tail.
+/// From a trajectory of the hybrid method, which knows its modes. In an impact the velocity moves
+/// along the straight line of the total impulse; where one contact slips first and then sticks,
+/// along Routh's two pieces. Impacts behind an accumulation point are summed by their geometric
+/// tail.
 InclusionPath inclusion(const System& system, const Trajectory& trajectory);
 
 /// How far the path is from solving (53): over all its pieces the largest distance of the

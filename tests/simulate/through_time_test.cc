@@ -64,6 +64,15 @@ TEST(Inclusion, ThePathSolvesTheInclusionAndAForgedOneDoesNot) {
   }
 }
 
+TEST(Inclusion, AnImpactThatSlipsAndSticksBends) {
+  // a point that lands at 1 m/s on friction that stops it: slip, then stick, within the impact
+  const io::Scenario s = io::load_scenario("point-drop");
+  const Trajectory t =
+      simulate(*s.mechanism, {0, s.q, s.v},
+               HybridOptions{.end = 0.5, .every = 1e-3, .law = impact_law("sequential")});
+  EXPECT_LT(inclusion_residual(*s.mechanism, inclusion(*s.mechanism, t)), 1e-6);
+}
+
 TEST(Inclusion, OnlyTheHybridMethodKnowsItsForces) {
   const io::Scenario s = io::load_scenario("zeno-block");
   Trajectory t = zeno_block(0.1);
