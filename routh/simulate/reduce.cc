@@ -70,6 +70,10 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   return reduced;
 }
 
-double kinetic_energy(const Terms& terms, const VectorXd& v) { return 0.5 * v.dot(terms.M * v); }
+double kinetic_energy(const Terms& terms, const VectorXd& v) {
+  double twice = 0;  // column by column: a product would allocate
+  for (Eigen::Index j = 0; j < v.size(); ++j) twice += v[j] * terms.M.col(j).dot(v);
+  return 0.5 * twice;
+}
 
 }  // namespace routh
