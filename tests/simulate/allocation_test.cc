@@ -49,11 +49,14 @@ TEST(Allocation, AStepAllocatesNothingOnceWarm) {
       EXPECT_EQ(calls, 0) << name;
     }
   }
-  // the count itself works
+  // the count itself works; a compiler may leave out an allocation it sees through
+  void* (*volatile allocate)(std::size_t) = &std::malloc;
+  calls = 0;
   counting = true;
-  std::vector<int> some(10);
+  void* some = allocate(10);
   counting = false;
-  EXPECT_GE(calls, 1) << some.size();
+  std::free(some);
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace
