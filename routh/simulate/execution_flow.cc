@@ -13,7 +13,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kThrough = 1e-9;  // gaps below this are an event in any case [m]
+constexpr double kThrough = 1e-9;    // gaps below this are an event in any case [m]
 constexpr double kGuardZero = 1e-9;  // forces below this, relative, are neither up nor down
 constexpr double kDrift = 1e-11;     // of constraints before they are closed again [m], [m/s]
 
