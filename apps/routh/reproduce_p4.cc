@@ -91,8 +91,9 @@ std::string keyframe(const Execution& e, double time, bool forces, Vector2d low,
     const Terms terms = mechanism.terms(e.t.q[k], e.t.v[k], e.t.time[k]);
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
       const Contact& c = terms.contacts[i];
-      const Vector2d tangent(c.normal.y(), -c.normal.x());
-      arrow(c.point, newton * (now.normal[i] * c.normal + now.tangential[i] * tangent), kBlue);
+      const Vector2d normal = c.normal.head<2>(), tangent(normal.y(), -normal.x());
+      arrow(c.point.head<2>(), newton * (now.normal[i] * normal + now.tangential[i] * tangent),
+            kBlue);
     }
     arrow(e.t.q[k].head<2>(), metre_per_second * e.t.v[k].head<2>(), kRed);
   }

@@ -429,8 +429,8 @@ void PlanarMechanism::fill_contact(Scratch& s, const ContactPair& pair, Contact&
   contact.name = pair.name;
   contact.phi = touch.phi;
   contact.mu = pair.mu;
-  contact.point = on_a;
-  contact.normal = n;
+  contact.point << on_a, 0;
+  contact.normal << n, 0;
   contact.Jn.setZero(nv());
   contact.Jt.setZero(1, nv());
   add_row(s, body_a, on_a, n, 1, contact.Jn);

@@ -10,10 +10,24 @@ void System::gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
   joint = all.joint_gap;
 }
 
-std::vector<std::string> System::coordinate_names() const {
+void System::integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const {
+  q += dt * v;
+}
+
+namespace {
+
+std::vector<std::string> numbered(const std::string& letter, int count) {
   std::vector<std::string> names;
-  for (int i = 0; i < nq(); ++i) names.push_back(std::string("q").append(std::to_string(i)));
+  for (int i = 0; i < count; ++i) names.push_back(std::string(letter).append(std::to_string(i)));
   return names;
+}
+
+}  // namespace
+
+std::vector<std::string> System::coordinate_names() const { return numbered("q", nq()); }
+
+std::vector<std::string> System::velocity_names() const {
+  return nq() == nv() ? coordinate_names() : numbered("v", nv());
 }
 
 }  // namespace routh

@@ -17,19 +17,21 @@ struct Contact {
   double mu = 0;          ///< Coulomb coefficient
   double bias_n = 0;      ///< d/dt(Jn) v [m/s²]: normal acceleration at v̇ = 0
   double bias_t = 0;      ///< d/dt(Jt) v [m/s²], of planar contacts
-  Eigen::Vector2d point =
-      Eigen::Vector2d::Zero();  ///< where, in world coordinates [m]; for drawings
-  Eigen::Vector2d normal = Eigen::Vector2d::UnitY();  ///< from the second body to the first
+  /// Where, in world coordinates [m], and the direction from the second body to the first; for
+  /// drawings.
+  Eigen::Vector3d point = Eigen::Vector3d::Zero(), normal = Eigen::Vector3d::UnitY();
 };
 
 struct Terms {
   Eigen::MatrixXd M;       ///< nv x nv, may be singular when limbs are massless
   Eigen::VectorXd forces;  ///< nv: gravity, Coriolis and centrifugal terms, springs, user forces
   Eigen::MatrixXd Kq, Kv;  ///< ∂forces/∂q, ∂forces/∂v, nv x nv: exact or approximate; empty: zero
-  Eigen::MatrixXd A;              ///< bilateral rows, na x nv
-  Eigen::VectorXd joint_gap;      ///< na: how far each bilateral constraint is from closed [m]
-  Eigen::VectorXd joint_bias;     ///< na: d/dt(A) v [m/s²]
-  std::vector<Contact> contacts;  ///< all that can happen, touching or not, always in one order
+  Eigen::MatrixXd A;           ///< bilateral rows, na x nv
+  Eigen::VectorXd joint_gap;   ///< na: how far each bilateral constraint is from closed [m]
+  Eigen::VectorXd joint_bias;  ///< na: d/dt(A) v [m/s²]
+  /// All that can happen, touching or not, always in one order; of a system whose contacts vary
+  /// those near enough, as they were found.
+  std::vector<Contact> contacts;
 };
 
 class System {
@@ -60,8 +62,18 @@ class System {
   /// free bodies, arms on a common base. {0}: one group.
   virtual std::vector<int> groups() const { return {0}; }
 
+  /// Moves q by the velocity v for a time dt: q + dt v, unless coordinates such as quaternions live
+  /// on a manifold and nq() differs from nv().
+  virtual void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const;
+
+  /// Are contacts found anew at every configuration, so that their number changes?
+  virtual bool contacts_vary() const { return false; }
+
   /// Names of the coordinates in the order of q; "q0", "q1", .. when a system has none.
   virtual std::vector<std::string> coordinate_names() const;
+  /// Names of the velocities in the order of v; those of the coordinates unless nq() and nv()
+  /// differ.
+  virtual std::vector<std::string> velocity_names() const;
 };
 
 }  // namespace routh
