@@ -74,7 +74,7 @@ std::vector<lcp::Problem> step_problems(const char* scenario, int count) {
       const Eigen::VectorXd bound =
           Eigen::VectorXd::NullaryExpr(m, [&] { return uniform(random); });
       problems.push_back(step_lcp(at, bound));
-      at.c += at.G * impulse_from_step_lcp(m, lcp::lemke(problems.back()).z);
+      at.c += at.G * impulse_from_lcp(at, lcp::lemke(problems.back()).z);
     }
   }
   problems.resize(count);

@@ -15,7 +15,8 @@ struct RandomImpact {
   Eigen::VectorXd v;
 };
 
-inline RandomImpact random_impact(std::mt19937& random, int contacts, int velocities) {
+inline RandomImpact random_impact(std::mt19937& random, int contacts, int velocities,
+                                  int tangents = 1, int edges = 8) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform(0, 1);
   const auto matrix = [&](int rows, int columns) {
@@ -25,7 +26,7 @@ inline RandomImpact random_impact(std::mt19937& random, int contacts, int veloci
   RandomImpact impact;
   const Eigen::MatrixXd root = matrix(velocities, velocities);
   impact.M = root * root.transpose() + 0.1 * Eigen::MatrixXd::Identity(velocities, velocities);
-  impact.J = matrix(2 * contacts, velocities);
+  impact.J = matrix((1 + tangents) * contacts, velocities);
   impact.v = matrix(velocities, 1);
   // feet at rest and zeros in w are the normal case
   if (uniform(random) < 0.3 && velocities > 2) {
@@ -33,6 +34,8 @@ inline RandomImpact random_impact(std::mt19937& random, int contacts, int veloci
     impact.v -= rows.transpose() * (rows * rows.transpose()).inverse() * (rows * impact.v);
   }
   ImpactProblem& p = impact.problem;
+  p.tangents = tangents;
+  p.edges = edges;
   p.mu = Eigen::VectorXd::NullaryExpr(contacts, [&] {
     const double kind = uniform(random);
     return kind < 0.15 ? 0.0 : kind < 0.25 ? 50 * uniform(random) : 1.5 * uniform(random);
@@ -75,6 +78,34 @@ inline Eigen::VectorXd permuted(const Eigen::VectorXd& c, const std::vector<int>
   std::vector<int> rows = order;
   for (const int i : order) rows.push_back(static_cast<int>(order.size()) + i);
   return c(rows);
+}
+
+/// A planar problem in space: its tangent is the first of two, nothing moves along the second
+/// unless pushed there.
+inline ImpactProblem in_space(const ImpactProblem& p, int edges = 8) {
+  const int m = p.contacts();
+  ImpactProblem q{.G = Eigen::MatrixXd::Zero(3 * m, 3 * m),
+                  .c = Eigen::VectorXd::Zero(3 * m),
+                  .mu = p.mu,
+                  .tangents = 2,
+                  .edges = edges};
+  const auto place = [&](int row) { return row < m ? row : m + 2 * (row - m); };
+  for (int i = 0; i < 2 * m; ++i) {
+    q.c[place(i)] = p.c[i];
+    for (int k = 0; k < 2 * m; ++k) q.G(place(i), place(k)) = p.G(i, k);
+  }
+  const double across = p.G.diagonal().tail(m).mean();
+  for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < m; ++k) q.G(m + 2 * i + 1, m + 2 * k + 1) = across;
+  }
+  return q;
+}
+/// Its contact velocities or impulses without the second tangents.
+inline Eigen::VectorXd in_plane(const Eigen::VectorXd& c) {
+  const Eigen::Index m = c.size() / 3;
+  Eigen::VectorXd planar(2 * m);
+  for (Eigen::Index i = 0; i < m; ++i) planar[i] = c[i], planar[m + i] = c[m + 2 * i];
+  return planar;
 }
 
 /// Is c one of the outcomes, up to a tolerance?

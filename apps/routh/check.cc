@@ -51,7 +51,7 @@ int run_check(const CheckArguments& a) {
       set.terminated ? (set.c_max - set.c_min).lpNorm<Eigen::Infinity>() : std::nan("");
   const bool unique = all.outcomes.size() == 1 && all.unfinished.empty() &&
                       set.terminated == set.samples && spread <= 1000 * velocity_tolerance(p);
-  const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p.mu);
+  const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p);
   const Redundancy redundant = redundancy(p);
 
   io::Json json;

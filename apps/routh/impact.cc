@@ -181,8 +181,7 @@ int run_impact(const ImpactArguments& a) {
     fmt::print(stderr,
                "routh: no contact approaches: there is no impact, the velocity stays as it is\n");
   }
-  const FrictionCone cone =
-      friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem().mu);
+  const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem());
   if (!cone.pointed) {
     fmt::print(stderr,
                "routh: warning: the friction cone is not pointed: the contacts can jam and laws "

@@ -50,7 +50,12 @@ ppl::Linear_Expression expression(const std::vector<mpz_class>& coefficients) {
 
 }  // namespace
 
-Automaton::Automaton(const ImpactProblem& problem, double precision) : m_(problem.contacts()) {
+Automaton::Automaton(const ImpactProblem& problem, double precision)
+    : m_(problem.contacts()), tangents_(problem.tangents) {
+  const MatrixXd D = friction_edges(problem);
+  edges_ = static_cast<int>(D.cols());
+  lines_ = edges_ % 2 == 0 ? edges_ / 2 : edges_;  // opposite sides share a line
+  const int size = static_cast<int>(problem.c.size());
   // independent rows, the most independent first
   Eigen::ColPivHouseholderQR<MatrixXd> qr;
   qr.setThreshold(1e-10);
@@ -62,23 +67,42 @@ Automaton::Automaton(const ImpactProblem& problem, double precision) : m_(proble
   const MatrixXd basis = problem.G(rows, rows);
   MatrixXd T = problem.G(Eigen::all, rows) * basis.inverse();
 
-  const auto number = [&](double x, double size) {
-    return std::abs(x) <= precision * size ? mpq_class(0) : rational(x, precision * std::abs(x));
+  const auto number = [&](double x, double among) {
+    return std::abs(x) <= precision * among ? mpq_class(0) : rational(x, precision * std::abs(x));
   };
   dimension_ = rank;
-  T_.resize(2 * m_);
-  for (int i = 0; i < 2 * m_; ++i) {
+  T_.resize(size);
+  for (int i = 0; i < size; ++i) {
     const auto own = std::find(rows.begin(), rows.end(), i);
     for (int k = 0; k < rank; ++k) {
       T_[i].push_back(own != rows.end() ? mpq_class(own - rows.begin() == k ? 1 : 0)
                                         : number(T(i, k), 1));
     }
+    const Scaled whole = scaled(T_[i]);
+    c_rows_.push_back(expression(whole.numerators));
+    c_scale_.push_back(whole.denominator);
   }
-  for (const std::vector<mpq_class>& row : T_) {
-    const Scaled whole = scaled(row);
-    rows_.push_back(expression(whole.numerators));
-    row_scale_.push_back(whole.denominator);
+  // D once as rationals; opposite edges exactly opposite
+  std::vector<std::vector<mpq_class>> edges(edges_, std::vector<mpq_class>(tangents_));
+  for (int e = 0; e < edges_; ++e) {
+    const bool opposite = edges_ % 2 == 0 && e >= edges_ / 2;
+    for (int k = 0; k < tangents_; ++k)
+      edges[e][k] = opposite ? mpq_class(-edges[e - edges_ / 2][k]) : number(D(k, e), 1);
   }
+  // the forms: cn, then (d_e+1 - d_e) ct
+  for (int i = 0; i < m_; ++i) forms_.push_back(T_[i]);
+  for (int i = 0; i < m_; ++i) {
+    for (int e = 0; e < lines_; ++e) {
+      std::vector<mpq_class> form(rank);
+      for (int k = 0; k < tangents_; ++k) {
+        const mpq_class by = edges[(e + 1) % edges_][k] - edges[e][k];
+        for (int a = 0; a < rank; ++a) form[a] += by * T_[problem.tangent(i) + k][a];
+      }
+      forms_.push_back(form);
+    }
+  }
+  for (const std::vector<mpq_class>& form : forms_)
+    rows_.push_back(expression(scaled(form).numerators));
   // G restricted to the basis, rationalised symmetrically; all other entries follow from T
   std::vector<std::vector<mpq_class>> G(rank, std::vector<mpq_class>(rank));
   for (int a = 0; a < rank; ++a) {
@@ -93,18 +117,22 @@ Automaton::Automaton(const ImpactProblem& problem, double precision) : m_(proble
     return d;
   };
   for (int i = 0; i < m_; ++i) {
-    const std::vector<mpq_class> n = column(i), t = column(m_ + i);
+    const std::vector<mpq_class> n = column(i);
+    std::vector<std::vector<mpq_class>> t;
+    for (int k = 0; k < tangents_; ++k) t.push_back(column(problem.tangent(i) + k));
     const mpq_class mu = number(problem.mu[i], 1);
     frictionless_.push_back(mu == 0);
-    for (const int sign : {-1, 1}) {
-      // sliding with the sign of ct, friction against it
-      std::vector<mpq_class> d(rank);
-      for (int a = 0; a < rank; ++a) d[a] = n[a] - sign * mu * t[a];
-      Direction direction{expression(scaled(d).numerators), std::vector<mpq_class>(2 * m_)};
-      for (int k = 0; k < 2 * m_; ++k) {
-        for (int a = 0; a < rank; ++a) direction.rates[k] += T_[k][a] * d[a];
+    directions_.emplace_back();
+    for (int e = 0; e < edges_; ++e) {
+      std::vector<mpq_class> d = n;
+      for (int a = 0; a < rank; ++a) {
+        for (int k = 0; k < tangents_; ++k) d[a] += mu * edges[e][k] * t[k][a];
       }
-      (sign < 0 ? sliding_negative_ : sliding_positive_).push_back(std::move(direction));
+      Direction direction{expression(scaled(d).numerators), std::vector<mpq_class>(forms_.size())};
+      for (std::size_t f = 0; f < forms_.size(); ++f) {
+        for (int a = 0; a < rank; ++a) direction.rates[f] += forms_[f][a] * d[a];
+      }
+      directions_[i].push_back(std::move(direction));
     }
   }
   const double speed = problem.c.lpNorm<Eigen::Infinity>();
@@ -112,13 +140,63 @@ Automaton::Automaton(const ImpactProblem& problem, double precision) : m_(proble
 }
 
 Cell Automaton::start_cell() const {
-  Cell cell(2 * m_);
-  for (int i = 0; i < 2 * m_; ++i) {
-    mpq_class c = 0;
-    for (int k = 0; k < dimension_; ++k) c += T_[i][k] * start_[k];
-    cell[i] = i >= m_ && frictionless_[i - m_] ? kAny : static_cast<signed char>(sgn(c));
+  Cell cell(forms_.size());
+  for (std::size_t f = 0; f < forms_.size(); ++f) {
+    mpq_class value = 0;
+    for (int k = 0; k < dimension_; ++k) value += forms_[f][k] * start_[k];
+    const int contact = (static_cast<int>(f) - m_) / lines_;
+    const bool any = static_cast<int>(f) >= m_ && frictionless_[contact];
+    cell[f] = any ? kAny : static_cast<signed char>(sgn(value));
   }
   return cell;
+}
+
+int Automaton::side_sign(const Cell& cell, int contact, int edge) const {
+  const bool opposite = edge >= lines_;
+  const int sign = cell[slip_forms(contact) + edge % lines_];
+  return opposite ? -sign : sign;
+}
+
+bool Automaton::possible(const Cell& cell) const {
+  if (tangents_ == 1) return true;
+  for (int i = 0; i < m_; ++i) {
+    if (frictionless_[i]) continue;
+    // around the circle the sides are positive on one half: rest, or two changes of sign with at
+    // most one zero each
+    int zeros = 0, changes = 0;
+    for (int e = 0; e < edges_; ++e) {
+      const int sign = side_sign(cell, i, e), next = side_sign(cell, i, (e + 1) % edges_);
+      zeros += sign == 0;
+      changes += sign > 0 && next <= 0;
+    }
+    const bool rests = zeros == edges_;
+    if (!rests && (changes != 1 || zeros > (edges_ % 2 == 0 ? 2 : 1))) return false;
+  }
+  return true;
+}
+
+ContactState Automaton::state(const Cell& cell, int i, const std::vector<VectorXd>& corners) const {
+  if (cell[i] > 0) return ContactState::kSeparating;
+  const auto first = cell.begin() + slip_forms(i);
+  if (tangents_ > 1) {
+    const bool rests = frictionless_[i]
+                           ? std::all_of(corners.begin(), corners.end(),
+                                         [&](const VectorXd& c) {
+                                           return c.segment(m_ + tangents_ * i, tangents_).isZero();
+                                         })
+                           : std::all_of(first, first + lines_, [](int s) { return s == 0; });
+    return rests ? ContactState::kSticking : ContactState::kSliding;
+  }
+  int slip = -*first;  // the form is (d_1 - d_0) ct = -2 ct
+  if (frictionless_[i]) {
+    // the sign of the tangential velocity in the middle of the piece
+    double middle = 0;
+    for (const VectorXd& c : corners) middle += c[m_ + i];
+    slip = middle > 0 ? 1 : middle < 0 ? -1 : 0;
+  }
+  return slip > 0   ? ContactState::kSlidingPositive
+         : slip < 0 ? ContactState::kSlidingNegative
+                    : ContactState::kSticking;
 }
 
 Polyhedron Automaton::start() const {
@@ -137,9 +215,8 @@ bool Automaton::pointed() const {
     sum += ppl::Variable(g);
   }
   program.add_constraint(sum == 1);
-  for (int i = 0; i < 2 * m_; ++i) {
-    program.add_constraint(rate(list, i) == 0);
-  }
+  for (std::size_t f = 0; f < forms_.size(); ++f)
+    program.add_constraint(rate(list, static_cast<int>(f)) == 0);
   return !program.is_satisfiable();
 }
 
@@ -149,8 +226,8 @@ bool Automaton::colliding(const Cell& cell) const {
 
 ppl::Constraint_System Automaton::region(const Cell& cell) const {
   ppl::Constraint_System system;
-  for (int i = 0; i < 2 * m_; ++i) {
-    if (cell[i] != kAny) system.insert(side(i, cell[i]));
+  for (std::size_t f = 0; f < cell.size(); ++f) {
+    if (cell[f] != kAny) system.insert(side(static_cast<int>(f), cell[f]));
   }
   return system;
 }
@@ -177,19 +254,19 @@ bool Automaton::can_enter(const Cell& from, const Cell& to) const {
   const auto list = directions(to);
   ppl::MIP_Problem program(list.size());
   for (std::size_t g = 0; g < list.size(); ++g) program.add_constraint(ppl::Variable(g) >= 0);
-  for (int i = 0; i < 2 * m_; ++i) {
-    if (from[i] != 0) continue;
-    const ppl::Linear_Expression change = rate(list, i);
-    if (to[i] == 0) program.add_constraint(change == 0);
-    if (to[i] > 0) program.add_constraint(change >= 1);
-    if (to[i] < 0) program.add_constraint(change <= -1);
+  for (std::size_t f = 0; f < from.size(); ++f) {
+    if (from[f] != 0) continue;
+    const ppl::Linear_Expression change = rate(list, static_cast<int>(f));
+    if (to[f] == 0) program.add_constraint(change == 0);
+    if (to[f] > 0) program.add_constraint(change >= 1);
+    if (to[f] < 0) program.add_constraint(change <= -1);
   }
   return program.is_satisfiable();
 }
 
 VectorXd Automaton::velocity(const ppl::Generator& point) const {
-  VectorXd c = VectorXd::Zero(2 * m_);
-  for (int i = 0; i < 2 * m_; ++i) {
+  VectorXd c = VectorXd::Zero(static_cast<Eigen::Index>(T_.size()));
+  for (Eigen::Index i = 0; i < c.size(); ++i) {
     mpq_class sum = 0;
     for (int k = 0; k < dimension_; ++k) sum += T_[i][k] * point.coefficient(ppl::Variable(k));
     sum /= point.divisor();
@@ -200,9 +277,9 @@ VectorXd Automaton::velocity(const ppl::Generator& point) const {
 
 ppl::Constraint_System Automaton::box(const VectorXd& bound) const {
   ppl::Constraint_System system;
-  for (int i = 0; i < 2 * m_; ++i) {
-    const mpz_class limit = mpz_class(std::ceil(bound[i] * 0x1p20) + 1) * row_scale_[i];
-    const ppl::Linear_Expression c = (mpz_class(1) << 20) * rows_[i];
+  for (Eigen::Index i = 0; i < bound.size(); ++i) {
+    const mpz_class limit = mpz_class(std::ceil(bound[i] * 0x1p20) + 1) * c_scale_[i];
+    const ppl::Linear_Expression c = (mpz_class(1) << 20) * c_rows_[i];
     system.insert(c <= limit);
     system.insert(c >= -limit);
   }
@@ -213,8 +290,13 @@ std::vector<const Automaton::Direction*> Automaton::directions(const Cell& cell)
   std::vector<const Direction*> list;
   for (int i = 0; i < m_; ++i) {
     if (cell[i] > 0) continue;  // a separating contact does not push
-    if (cell[m_ + i] >= 0) list.push_back(&sliding_positive_[i]);
-    if (cell[m_ + i] <= 0) list.push_back(&sliding_negative_[i]);
+    for (int e = 0; e < edges_; ++e) {
+      // an edge pushes where no other brakes more
+      if (frictionless_[i]
+              ? e == 0
+              : side_sign(cell, i, e) >= 0 && side_sign(cell, i, (e + edges_ - 1) % edges_) <= 0)
+        list.push_back(&directions_[i][e]);
+    }
   }
   return list;
 }

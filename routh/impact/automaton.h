@@ -8,8 +8,9 @@
 #include "routh/impact/problem.h"
 
 /// An impact as a linear hybrid automaton in rational arithmetic: the half of exact.cc that knows
-/// mechanics. The signs of all contact velocities make cells; in each the flow has constant
-/// directions, P1 (39).
+/// mechanics. The signs of linear forms of the contact velocities make cells; in each the flow has
+/// constant directions, P1 (39). The forms are the normal velocities and, for each contact, those
+/// that decide which edge of D brakes its slip most: ct in the plane, (d_e+1 - d_e) ct in space.
 namespace routh {
 
 namespace ppl = Parma_Polyhedra_Library;
@@ -25,8 +26,8 @@ const struct RoundToNearest {
 /// With strict faces: a state on the boundary of a cell is not in it.
 using Polyhedron = ppl::NNC_Polyhedron;
 
-/// Signs of cn_1 .. cn_m, ct_1 .. ct_m: -1, 0, 1; kAny where the sign does not matter (no
-/// friction).
+/// Signs of the forms, those of the normal velocities first: -1, 0, 1; kAny where the sign does not
+/// matter (no friction).
 using Cell = std::vector<signed char>;
 inline constexpr signed char kAny = 2;
 
@@ -44,8 +45,12 @@ class Automaton {
   bool pointed() const;
   /// Some contact approaches.
   bool colliding(const Cell& cell) const;
+  /// Do the signs not contradict each other? Several forms of one contact may.
+  bool possible(const Cell& cell) const;
+  /// What contact i does in a cell with these velocities at the corners of a piece.
+  ContactState state(const Cell& cell, int i, const std::vector<Eigen::VectorXd>& corners) const;
 
-  /// The constraints of a cell, of one velocity having a sign, of a contact not approaching, and of
+  /// The constraints of a cell, of one form having a sign, of a contact not approaching, and of
   /// |c_i| ≤ bound_i.
   ppl::Constraint_System region(const Cell& cell) const;
   ppl::Constraint side(int i, int sign) const;
@@ -55,31 +60,38 @@ class Automaton {
   /// The cone of the directions in a cell, with the origin.
   Polyhedron flow(const Cell& cell) const;
   /// A cell in which all contacts push in every way: its flow is the whole friction cone.
-  Cell anywhere() const { return Cell(2 * m_, 0); }
-  /// Can the flow of a cell make the velocity i move towards a sign?
+  Cell anywhere() const { return Cell(rows_.size(), 0); }
+  /// Can the flow of a cell make the form i move towards a sign?
   bool can_move(const Cell& cell, int i, int sign) const;
   /// Can the flow of `to` carry a state of the lower cell `from` into `to`? Some combination of its
-  /// directions must give every sign that is new and keep every velocity that stays zero.
+  /// directions must give every sign that is new and keep every form that stays zero.
   bool can_enter(const Cell& from, const Cell& to) const;
 
   /// Contact velocity of a point of a polyhedron.
   Eigen::VectorXd velocity(const ppl::Generator& point) const;
 
  private:
-  /// A direction of the flow with the rates it gives to all contact velocities.
+  /// A direction of the flow with the rates it gives to all forms.
   struct Direction {
     ppl::Linear_Expression ray;
     std::vector<mpq_class> rates;
   };
   std::vector<const Direction*> directions(const Cell& cell) const;
-  /// The rate of velocity i under a combination of directions, times a positive number.
+  /// The rate of a form under a combination of directions, times a positive number.
   static ppl::Linear_Expression rate(const std::vector<const Direction*>& list, int i);
+  /// Place of the first form of a contact's slip.
+  int slip_forms(int contact) const { return m_ + contact * lines_; }
+  /// The sign of (d_e+1 - d_e) ct in a cell.
+  int side_sign(const Cell& cell, int contact, int edge) const;
 
-  int m_, dimension_ = 0;
-  std::vector<std::vector<mpq_class>> T_;
-  std::vector<ppl::Linear_Expression> rows_;  // c_i times row_scale_[i]
-  std::vector<mpz_class> row_scale_;
-  std::vector<Direction> sliding_positive_, sliding_negative_;
+  int m_, tangents_, edges_, lines_;  // lines_: forms of a contact's slip
+  int dimension_ = 0;
+  std::vector<std::vector<mpq_class>> T_;       // c = T y
+  std::vector<ppl::Linear_Expression> rows_;    // the forms, times a positive number
+  std::vector<ppl::Linear_Expression> c_rows_;  // c_i times c_scale_[i]
+  std::vector<mpz_class> c_scale_;
+  std::vector<std::vector<mpq_class>> forms_;       // over y
+  std::vector<std::vector<Direction>> directions_;  // of each contact, one an edge
   std::vector<mpq_class> start_;
   std::vector<bool> frictionless_;
 };

@@ -11,18 +11,19 @@ namespace routh {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const VectorXd& mu) {
+FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
   // velocity that each edge of the linearised cone gives per unit of normal impulse
-  const int m = static_cast<int>(mu.size());
+  const MatrixXd D = friction_edges(problem);
   std::vector<VectorXd> impulses, moves;
-  for (int i = 0; i < m; ++i) {
-    for (const double side : {1.0, -1.0}) {
-      impulses.push_back(VectorXd::Unit(2 * m, i) + side * mu[i] * VectorXd::Unit(2 * m, m + i));
+  for (int i = 0; i < problem.contacts(); ++i) {
+    for (int e = 0; e < (problem.mu[i] > 0 ? D.cols() : 1); ++e) {
+      impulses.push_back(VectorXd::Unit(problem.c.size(), i));
+      impulses.back().segment(problem.tangent(i), problem.tangents) = problem.mu[i] * D.col(e);
       moves.push_back(Mdag * (J.transpose() * impulses.back()));
     }
   }
   const VectorXd weights = min_norm_weights(moves);
-  VectorXd nearest = VectorXd::Zero(Mdag.rows()), impulse = VectorXd::Zero(2 * m);
+  VectorXd nearest = VectorXd::Zero(Mdag.rows()), impulse = VectorXd::Zero(problem.c.size());
   for (std::size_t k = 0; k < moves.size(); ++k) {
     nearest += weights[k] * moves[k];
     impulse += weights[k] * impulses[k];

@@ -117,7 +117,8 @@ class Reachability {
   /// them.
   void enter_around(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& inside) {
     if (i == from.size()) {
-      if (to != from && enterable(from, to)) open_.emplace_back(to, inside);
+      if (to != from && automaton_.possible(to) && enterable(from, to))
+        open_.emplace_back(to, inside);
       return;
     }
     enter_around(from, i + 1, to, inside);
@@ -191,20 +192,6 @@ void simplify(std::vector<Piece>& pieces) {
   }
 }
 
-ContactState state_of(signed char normal, signed char tangent, const std::vector<VectorXd>& corners,
-                      int tangent_index) {
-  if (normal > 0) return ContactState::kSeparating;
-  if (tangent == kAny) {
-    // no friction: the sign of the tangential velocity in the middle of the piece
-    double middle = 0;
-    for (const VectorXd& c : corners) middle += c[tangent_index];
-    tangent = static_cast<signed char>(middle > 0 ? 1 : middle < 0 ? -1 : 0);
-  }
-  return tangent > 0   ? ContactState::kSlidingPositive
-         : tangent < 0 ? ContactState::kSlidingNegative
-                       : ContactState::kSticking;
-}
-
 }  // namespace
 
 std::string_view to_string(ExactStatus status) {
@@ -221,8 +208,6 @@ std::string_view to_string(ExactStatus status) {
 
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   validate(problem);
-  if (problem.tangents != 1)
-    throw std::invalid_argument("exact: only planar problems (tangents = 1)");
   if (!(options.precision > 0 && options.precision < 1e-3))
     throw std::invalid_argument("exact: precision must be between 0 and 1e-3");
   if (options.max_polyhedra < 1)
@@ -280,8 +265,7 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
       if (g.is_point()) out.corners.push_back(automaton.velocity(g));
     }
     for (int i = 0; i < m && !piece.cell.empty(); ++i)
-      out.modes.push_back(
-          state_of(piece.cell[i], piece.cell[m + i], out.corners, problem.tangent(i)));
+      out.modes.push_back(automaton.state(piece.cell, i, out.corners));
     result.pieces.push_back(std::move(out));
   }
   return finish();

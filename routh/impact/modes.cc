@@ -13,16 +13,19 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-std::vector<ContactMode> contact_modes(double mu, bool bounded) {
+std::vector<ContactMode> contact_modes(const ImpactProblem& problem, int contact, bool bounded) {
+  const int edges = problem.tangents == 1 ? 2 : problem.edges;
   std::vector<ContactMode> modes{{Normal::kOpen, Tangent::kFree}};
   for (const Normal normal : {Normal::kClosed, Normal::kSaturated}) {
     if (normal == Normal::kSaturated && !bounded) continue;
-    if (mu == 0) {
+    if (problem.mu[contact] == 0) {
       modes.push_back({normal, Tangent::kFree});
-    } else {
-      for (const Tangent t : {Tangent::kStick, Tangent::kSlipPositive, Tangent::kSlipNegative})
-        modes.push_back({normal, t});
+      continue;
     }
+    modes.push_back({normal, Tangent::kStick});
+    for (int e = edges - 1; e >= 0; --e) modes.push_back({normal, Tangent::kSlip, e});
+    for (int e = 0; e < edges && problem.tangents > 1; ++e)
+      modes.push_back({normal, Tangent::kTurn, e});
   }
   return modes;
 }
@@ -41,12 +44,12 @@ int insert_distinct(std::vector<Outcome>& outcomes, Outcome candidate, double sa
 
 }  // namespace
 
-std::vector<Modes> all_modes(const VectorXd& mu, bool bounded) {
+std::vector<Modes> all_modes(const ImpactProblem& problem, bool bounded) {
   std::vector<Modes> all{{}};
-  for (const double mu_i : mu) {
+  for (int i = 0; i < problem.contacts(); ++i) {
     std::vector<Modes> longer;
     for (const Modes& modes : all) {
-      for (const ContactMode& mode : contact_modes(mu_i, bounded)) {
+      for (const ContactMode& mode : contact_modes(problem, i, bounded)) {
         longer.push_back(modes);
         longer.back().push_back(mode);
       }
@@ -56,49 +59,67 @@ std::vector<Modes> all_modes(const VectorXd& mu, bool bounded) {
   return all;
 }
 
-double count_modes(const VectorXd& mu, bool bounded) {
+double count_modes(const ImpactProblem& problem, bool bounded) {
   double count = 1;
-  for (const double mu_i : mu) count *= static_cast<double>(contact_modes(mu_i, bounded).size());
+  for (int i = 0; i < problem.contacts(); ++i)
+    count *= static_cast<double>(contact_modes(problem, i, bounded).size());
   return count;
 }
 
 ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bounded) {
-  const int m = problem.contacts();
-  const auto unit = [](int size, int i) { return VectorXd::Unit(size, i); };
+  const int m = problem.contacts(), tangents = problem.tangents;
+  const int size = (1 + tangents) * m, data = size + m;  // of c and of x
+  const MatrixXd D = friction_edges(problem);
+  const int edges = static_cast<int>(D.cols());
+  // how much more one edge brakes than another, per unit of their distance
+  const auto between = [&](int e, int f) -> RowVectorXd {
+    return (D.col(f) - D.col(e)).normalized().transpose();
+  };
 
-  // which impulses are unknown and which velocities vanish
+  // which impulses are unknown (columns) and which velocities vanish (rows over c)
   ModeSystem s;
   std::vector<VectorXd> columns;
-  s.P = MatrixXd::Zero(2 * m, 3 * m);
+  std::vector<RowVectorXd> vanish;
+  s.P = MatrixXd::Zero(size, data);
   for (int i = 0; i < m; ++i) {
-    const auto [normal, tangent] = modes[i];
+    const auto [normal, tangent, e] = modes[i];
+    const int t = problem.tangent(i);
     if (normal == Normal::kOpen) continue;
-    const double sign = tangent == Tangent::kSlipPositive   ? -1
-                        : tangent == Tangent::kSlipNegative ? 1
-                                                            : 0;
-    VectorXd push = unit(2 * m, i);  // impulse per unit of normal impulse
-    push[m + i] = sign * problem.mu[i];
+    VectorXd push = VectorXd::Unit(size, i);  // impulse per unit of normal impulse
+    if (tangent == Tangent::kSlip || tangent == Tangent::kTurn)
+      push.segment(t, tangents) = problem.mu[i] * D.col(e);
     if (normal == Normal::kClosed) {
       columns.push_back(push);
+      vanish.push_back(RowVectorXd::Unit(size, i));
       s.zeros.push_back(i);
     } else {
-      s.P.col(2 * m + i) = push;
+      s.P.col(size + i) = push;
     }
     if (tangent == Tangent::kStick) {
-      columns.push_back(unit(2 * m, m + i));
-      s.zeros.push_back(m + i);
+      for (int k = 0; k < tangents; ++k) {
+        columns.push_back(VectorXd::Unit(size, t + k));
+        vanish.push_back(RowVectorXd::Unit(size, t + k));
+        s.zeros.push_back(t + k);
+      }
+    }
+    if (tangent == Tangent::kTurn) {
+      VectorXd turn = VectorXd::Zero(size);
+      turn.segment(t, tangents) = between(e, (e + 1) % edges).transpose();
+      columns.push_back(turn);
+      vanish.push_back(turn.transpose());
     }
   }
   const int k = static_cast<int>(columns.size());
-  s.S.resize(2 * m, k);
-  for (int j = 0; j < k; ++j) s.S.col(j) = columns[j];
+  s.S.resize(size, k);
+  MatrixXd Z(k, size);
+  for (int j = 0; j < k; ++j) s.S.col(j) = columns[j], Z.row(j) = vanish[j];
 
   // c' = Cu u + Cx x
   MatrixXd Cx = problem.G * s.P;
-  Cx.leftCols(2 * m) += MatrixXd::Identity(2 * m, 2 * m);
+  Cx.leftCols(size) += MatrixXd::Identity(size, size);
   const MatrixXd Cu = problem.G * s.S;
-  s.K = Cu(s.zeros, Eigen::all);
-  s.R = Cx(s.zeros, Eigen::all);
+  s.K = Z * Cu;
+  s.R = Z * Cx;
 
   // inequalities; those that reject most come first
   std::vector<RowVectorXd> Fu, Fx;
@@ -107,25 +128,45 @@ ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bo
     Fx.push_back(x);
   };
   for (int i = 0; i < m; ++i) {
-    const auto [normal, tangent] = modes[i];
-    const int t = m + i;
+    const auto [normal, tangent, e] = modes[i];
+    const int t = problem.tangent(i), next = (e + 1) % edges;
+    const double mu = problem.mu[i];
+    const auto ct = [&](const RowVectorXd& row) {
+      require(row * Cu.middleRows(t, tangents), row * Cx.middleRows(t, tangents));
+    };
+    // factor μ λn + row λt ≥ 0
+    const auto friction = [&](double factor, const RowVectorXd& row) {
+      require(factor * mu * s.S.row(i) + row * s.S.middleRows(t, tangents),
+              factor * mu * s.P.row(i) + row * s.P.middleRows(t, tangents));
+    };
     if (normal == Normal::kOpen) require(Cu.row(i), Cx.row(i));
     if (normal == Normal::kSaturated) require(-Cu.row(i), -Cx.row(i));
-    if (tangent == Tangent::kSlipPositive) require(Cu.row(t), Cx.row(t));
-    if (tangent == Tangent::kSlipNegative) require(-Cu.row(t), -Cx.row(t));
+    if (tangent == Tangent::kSlip) {
+      ct(between(e, next));
+      if (edges > 2) ct(between(e, (e + edges - 1) % edges));
+    }
+    if (tangent == Tangent::kTurn) ct(-(D.col(e) + D.col(next)).transpose());
     if (normal == Normal::kClosed) {
       require(s.S.row(i), s.P.row(i));
-      if (bounded) require(-s.S.row(i), RowVectorXd(unit(3 * m, 2 * m + i)) - s.P.row(i));
+      if (bounded) require(-s.S.row(i), RowVectorXd::Unit(data, size + i) - s.P.row(i));
     }
-    if (tangent == Tangent::kStick) {
-      for (const double sign : {1.0, -1.0}) {
-        require(problem.mu[i] * s.S.row(i) + sign * s.S.row(t),
-                problem.mu[i] * s.P.row(i) + sign * s.P.row(t));
+    if (tangent == Tangent::kStick && tangents == 1) {
+      for (const double sign : {1.0, -1.0}) friction(1, RowVectorXd::Constant(1, sign));
+    }
+    if (tangent == Tangent::kStick && tangents == 2) {
+      for (int f = 0; f < edges; ++f) {
+        const RowVectorXd out = 0.5 * (D.col(f) + D.col((f + 1) % edges)).transpose();
+        friction(out.squaredNorm(), -out);
       }
+    }
+    if (tangent == Tangent::kTurn) {
+      const RowVectorXd along = between(e, next);
+      friction(-along.dot(D.col(e)), along);
+      friction(along.dot(D.col(next)), -along);
     }
   }
   s.Fu.resize(static_cast<int>(Fu.size()), k);
-  s.Fx.resize(static_cast<int>(Fx.size()), 3 * m);
+  s.Fx.resize(static_cast<int>(Fx.size()), data);
   for (std::size_t r = 0; r < Fu.size(); ++r) s.Fu.row(r) = Fu[r], s.Fx.row(r) = Fx[r];
   return s;
 }
@@ -134,12 +175,12 @@ StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambd
                              double tolerance) {
   const int m = problem.contacts();
   const bool bounded = lambda_max.size() > 0;
-  VectorXd x(3 * m);
+  VectorXd x(problem.c.size() + m);
   x << problem.c, (bounded ? lambda_max : VectorXd::Zero(m));
   const double same = 10 * velocity_tolerance(problem);
 
   StepOutcomes result;
-  for (const Modes& modes : all_modes(problem.mu, bounded)) {
+  for (const Modes& modes : all_modes(problem, bounded)) {
     const ModeSystem s = mode_system(problem, modes, bounded);
     // one point where K is regular, the corners of a polyhedron where it is not
     std::vector<VectorXd> candidates;
@@ -166,6 +207,47 @@ StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambd
     if (piece.size() > 1) result.continua.push_back(std::move(piece));
   }
   return result;
+}
+
+ModeTable::ModeTable(const ImpactProblem& problem) : problem_(problem) {
+  for (const Modes& modes : all_modes(problem, true)) {
+    ModeSystem s = mode_system(problem, modes, true);
+    MatrixXd U(s.K.rows(), s.P.cols());  // u = U x
+    if (s.K.rows() > 0) {
+      const Eigen::PartialPivLU<MatrixXd> lu(s.K);
+      if (!(lu.rcond() > 1e-11)) continue;
+      U = -lu.solve(s.R);
+    }
+    entries_.push_back({s.Fu * U + s.Fx, s.S * U + s.P, std::move(s.zeros)});
+    MatrixXd size = entries_.back().F.cwiseAbs().rowwise().maxCoeff();
+    for (int r = 0; r < size.rows(); ++r) {
+      if (size(r) > 1e-13) entries_.back().F.row(r) /= size(r);
+    }
+  }
+}
+
+std::vector<Outcome> ModeTable::solve(const VectorXd& c, const VectorXd& lambda_max,
+                                      double tolerance) const {
+  ImpactProblem at = problem_;
+  at.c = c;
+  VectorXd x(c.size() + lambda_max.size());
+  x << c, lambda_max;
+  const double slack = 1e-9 * x.lpNorm<Eigen::Infinity>();
+  const double same = 10 * velocity_tolerance(problem_);
+  std::vector<Outcome> outcomes;
+  for (const Entry& entry : entries_) {
+    bool holds = true;
+    for (int r = 0; r < entry.F.rows() && holds; ++r) holds = entry.F.row(r).dot(x) >= -slack;
+    if (!holds) continue;
+    Outcome outcome{.impulse = entry.impulse * x, .c_plus = {}};
+    outcome.residual = residual(at, outcome.impulse, lambda_max);
+    if (outcome.residual > tolerance) continue;
+    outcome.c_plus = c + problem_.G * outcome.impulse;
+    outcome.c_plus(entry.zeros).setZero();
+    insert_distinct(outcomes, std::move(outcome), same);
+  }
+  if (outcomes.empty()) outcomes = enumerate_modes(at, lambda_max, tolerance).outcomes;
+  return outcomes;
 }
 
 }  // namespace routh

@@ -24,26 +24,28 @@ enum class Normal : std::uint8_t {
 };
 
 enum class Tangent : std::uint8_t {
-  kFree,          ///< λt = 0: the contact is open or frictionless
-  kStick,         ///< ct' = 0, |λt| ≤ μ λn
-  kSlipPositive,  ///< λt = -μ λn, ct' ≥ 0
-  kSlipNegative,  ///< λt = +μ λn, ct' ≤ 0
+  kFree,   ///< λt = 0: the contact is open or frictionless
+  kStick,  ///< ct' = 0, λt in μ λn conv D
+  kSlip,   ///< λt = μ λn d_e, and no other edge brakes ct' more
+  kTurn,   ///< in space: λt between μ λn d_e and μ λn d_e+1, which brake ct' equally
 };
 
 struct ContactMode {
   Normal normal;
   Tangent tangent;
+  int edge = 0;  ///< e of D
 };
 using Modes = std::vector<ContactMode>;
 
-/// With `bounded` seven modes per rough contact (three when frictionless), without it four (two).
-std::vector<Modes> all_modes(const Eigen::VectorXd& mu, bool bounded);
+/// Of a rough contact with k edges 1 + 2 (1 + k) modes in the plane and 1 + 2 (1 + 2 k) in space;
+/// without `bounded` nothing is saturated, which leaves about half of them.
+std::vector<Modes> all_modes(const ImpactProblem& problem, bool bounded);
 /// Their number, as a floating-point number because it grows so fast.
-double count_modes(const Eigen::VectorXd& mu, bool bounded);
+double count_modes(const ImpactProblem& problem, bool bounded);
 
 struct ModeSystem {
-  Eigen::MatrixXd S, P;    ///< 2m x k and 2m x 3m
-  Eigen::MatrixXd K, R;    ///< k x k and k x 3m
+  Eigen::MatrixXd S, P;    ///< rows as c; P has a column for every entry of x
+  Eigen::MatrixXd K, R;    ///< K is square
   Eigen::MatrixXd Fu, Fx;  ///< inequalities, one per row
   std::vector<int> zeros;  ///< entries of c' that vanish
 };
@@ -60,5 +62,25 @@ struct [[nodiscard]] StepOutcomes {
 /// P1 (31).
 StepOutcomes enumerate_modes(const ImpactProblem& problem, const Eigen::VectorXd& lambda_max = {},
                              double tolerance = 1e-10);
+
+/// The regular modes of one problem, factored once, for many steps of it. Singular modes are left
+/// out: corners of their solution sets lie in regular ones.
+class ModeTable {
+ public:
+  explicit ModeTable(const ImpactProblem& problem);
+  /// Every solution of the step at the contact velocity c, distinct in velocity. Where no regular
+  /// mode has one, by enumerate_modes().
+  std::vector<Outcome> solve(const Eigen::VectorXd& c, const Eigen::VectorXd& lambda_max,
+                             double tolerance = 1e-10) const;
+
+ private:
+  struct Entry {
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> F;  ///< F x ≥ 0
+    Eigen::MatrixXd impulse;                                                   ///< λ = impulse x
+    std::vector<int> zeros;
+  };
+  ImpactProblem problem_;
+  std::vector<Entry> entries_;
+};
 
 }  // namespace routh

@@ -25,12 +25,17 @@ struct ImpactProblem {
   Eigen::VectorXd c;   ///< (1 + tangents) m: m normals, then the tangents contact by contact
   Eigen::VectorXd mu;  ///< m, not negative
   int tangents = 1;    ///< tangent directions per contact: 1 in the plane, 2 in space
+  int edges = 8;       ///< in space: of the linearised friction cone, P1 (19)-(23)
 
   int contacts() const { return static_cast<int>(mu.size()); }
   auto normal() const { return c.head(contacts()); }
   /// Index of the first tangent of a contact.
   int tangent(int contact) const { return contacts() + contact * tangents; }
 };
+
+/// D of P1 (19): the directions of friction as unit columns, ±1 in the plane, at equal angles in
+/// space beginning with the first tangent. Friction of a contact is μ λn times a mixture of them.
+Eigen::MatrixXd friction_edges(const ImpactProblem& problem);
 
 /// Throws std::invalid_argument naming the field to change.
 void validate(const ImpactProblem& problem);
@@ -41,7 +46,8 @@ enum class ContactState {
   kSeparating,
   kSticking,
   kSlidingPositive,
-  kSlidingNegative
+  kSlidingNegative,
+  kSliding,  ///< in space, whatever the direction
 };
 std::string_view to_string(ContactState state);
 
@@ -49,7 +55,7 @@ std::string_view to_string(ContactState state);
 /// impact.
 double velocity_tolerance(const ImpactProblem& problem);
 
-/// States of all contacts of a planar problem at the contact velocity c.
+/// States of all contacts at the contact velocity c.
 std::vector<ContactState> contact_states(const ImpactProblem& problem, const Eigen::VectorXd& c);
 
 /// Does any contact still approach at c? P1 (28): c belongs to a colliding velocity.
@@ -57,22 +63,20 @@ bool colliding(const ImpactProblem& problem, const Eigen::VectorXd& c);
 
 /// How far the impulse λ is from solving the step problem P1 (72)-(74) at the velocity p.c:
 ///
-///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_[-μλn, μλn](λt - ct⁺),
+///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺),
 ///
 /// the largest violation relative to the data (c, λmax). An empty lambda_max means no bound, which
-/// makes it the residual of the simultaneous law P1 (31). Planar problems.
+/// makes it the residual of the simultaneous law P1 (31).
 double residual(const ImpactProblem& problem, const Eigen::VectorXd& lambda,
                 const Eigen::VectorXd& lambda_max = {});
 
 /// The step problem as the LCP P1 (75), z = [β; λn; λD; γ], and the simultaneous law P1 (31)-(33)
-/// as the LCP without β. λD are the two one-sided friction impulses of each contact. Planar
-/// problems.
+/// as the LCP without β. λD are the friction impulses along the edges, contact by contact.
 lcp::Problem step_lcp(const ImpactProblem& problem, const Eigen::VectorXd& lambda_max);
 lcp::Problem simultaneous_lcp(const ImpactProblem& problem);
 
 /// Impulse (normals, tangents) of a solution z of either LCP.
-Eigen::VectorXd impulse_from_step_lcp(int contacts, const Eigen::VectorXd& z);
-Eigen::VectorXd impulse_from_simultaneous_lcp(int contacts, const Eigen::VectorXd& z);
+Eigen::VectorXd impulse_from_lcp(const ImpactProblem& problem, const Eigen::VectorXd& z);
 
 /// One way an impact can end.
 struct Outcome {

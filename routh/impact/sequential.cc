@@ -26,25 +26,17 @@ struct Hit {
 Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
   if (law == SingleLaw::kRouth) {
     const SingleResult r = single(at, contact);
-    Hit hit{r.finished, r.impulse, r.c_plus, r.residual, {}};
-    VectorXd lambda = VectorXd::Zero(at.c.size());
-    for (std::size_t i = 0; i + 1 < r.path.size(); ++i) {
-      const auto [state, s] = r.path[i];
-      lambda[contact] += s;
-      lambda[at.tangent(contact)] +=
-          (state == ContactState::kSlidingPositive ? -1 : 1) * at.mu[contact] * s;
-      hit.corners.push_back(at.c + at.G * lambda);
-    }
-    return hit;
+    return {r.finished, r.impulse, r.c_plus, r.residual, r.bends};
   }
   // the same contact alone under the simultaneous law; it has one outcome or, rarely, several: the
   // first
-  const int n = contact, t = at.tangent(contact);
-  const std::vector<int> rows{n, t};
+  std::vector<int> rows{contact};
+  for (int t = 0; t < at.tangents; ++t) rows.push_back(at.tangent(contact) + t);
   const ImpactProblem alone{.G = at.G(rows, rows),
                             .c = at.c(rows),
                             .mu = VectorXd::Constant(1, at.mu[contact]),
-                            .tangents = 1};
+                            .tangents = at.tangents,
+                            .edges = at.edges};
   const StepOutcomes found = enumerate_modes(alone);
   Hit hit{false, VectorXd::Zero(at.c.size()), at.c, 0, {}};
   if (found.outcomes.empty()) return hit;
@@ -176,8 +168,6 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
 
 SequentialResult sequential(const ImpactProblem& problem, const SequentialOptions& options) {
   validate(problem);
-  if (problem.tangents != 1)
-    throw std::invalid_argument("sequential: only planar problems (tangents = 1)");
   for (const int contact : options.order) {
     if (contact < 0 || contact >= problem.contacts())
       throw std::invalid_argument("sequential: order names contact " + std::to_string(contact) +

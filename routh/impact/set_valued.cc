@@ -1,19 +1,18 @@
 #include "routh/impact/set_valued.h"
 
-#include <Random123/philox.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include "routh/impact/modes.h"
 #include "routh/impact/step_table.h"
-#include "routh/lcp/lemke.h"
+#include "routh/impact/stepwise.h"
 
 namespace routh {
 namespace {
@@ -22,14 +21,6 @@ using Eigen::VectorXd;
 
 constexpr std::size_t kBatch = 256;        // samples a thread takes at a time
 constexpr std::size_t kTrail = 4'000'000;  // numbers their recorded paths may take
-
-/// One sample whatever way it was made, in the problem's own units.
-struct Sampled {
-  SetSample sample;
-  int ambiguous = 0, fallbacks = 0;
-  bool unsolved = false;
-  std::vector<VectorXd> path;
-};
 
 /// One more sample.
 template <class Velocity>
@@ -66,56 +57,9 @@ void merge(SetTotals& totals, const SetTotals& other) {
   totals.max_residual = std::max(totals.max_residual, other.max_residual);
 }
 
-/// Many contacts: one solution a step, of Lemke with a random covering vector.
-Sampled walk_by_lemke(const ImpactProblem& problem, const SetOptions& options, std::uint64_t index,
-                      bool with_path) {
-  const int m = problem.contacts();
-  const philox4x32_key_t key = {
-      {static_cast<std::uint32_t>(options.seed), static_cast<std::uint32_t>(options.seed >> 32)}};
-  const auto uniform = [&](int step, int i) {
-    const philox4x32_ctr_t counter = {
-        {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
-         static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(i / 4)}};
-    return (philox4x32(counter, key).v[i % 4] + 0.5) * 0x1p-32;
-  };
-
-  Sampled s;
-  s.sample.index = index;
-  s.sample.outcome.impulse = VectorXd::Zero(2 * m);
-  ImpactProblem at = problem;
-  lcp::Problem lcp = step_lcp(at, VectorXd::Zero(m));
-  if (with_path) s.path.push_back(at.c);
-  while (colliding(problem, at.c) && s.sample.steps <= options.limit && !s.unsolved) {
-    const bool last = s.sample.steps == options.limit;
-    if (last && options.final_step <= 0) break;
-    VectorXd bound(m), cover(5 * m);
-    for (int i = 0; i < m; ++i)
-      bound[i] = last ? options.final_step : options.step * uniform(s.sample.steps, i);
-    for (int i = 0; i < 5 * m; ++i) cover[i] = 0.05 + uniform(s.sample.steps, m + i);
-    lcp.w << bound, at.c.head(m), VectorXd::Zero(3 * m);
-    for (int i = 0; i < m; ++i)
-      lcp.w[2 * m + 2 * i] = at.c[m + i], lcp.w[2 * m + 2 * i + 1] = -at.c[m + i];
-
-    lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
-    if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
-    s.unsolved = found.status != lcp::Status::kSolved;
-    if (s.unsolved) break;
-    const VectorXd lambda = impulse_from_step_lcp(m, found.z);
-    s.sample.outcome.residual = std::max(s.sample.outcome.residual, residual(at, lambda, bound));
-    s.sample.outcome.impulse += lambda;
-    at.c += problem.G * lambda;
-    ++s.sample.steps;
-    if (with_path) s.path.push_back(at.c);
-  }
-  s.sample.outcome.c_plus = at.c;
-  s.sample.terminated = !colliding(problem, at.c);
-  return s;
-}
-
 void check(const ImpactProblem& problem, const SetOptions& options) {
   validate(problem);
   const auto fail = [](const std::string& what) { throw std::invalid_argument("set: " + what); };
-  if (problem.tangents != 1) fail("only planar problems (tangents = 1)");
   if (options.samples < 1 || options.samples > std::uint64_t{1} << 40)
     fail("samples is " + std::to_string(options.samples) + "; it must be between 1 and 2^40");
   if (!(options.step > 0) || !std::isfinite(options.step)) fail("step must be positive");
@@ -130,15 +74,17 @@ void check(const ImpactProblem& problem, const SetOptions& options) {
 SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   check(problem, options);
   const auto began = std::chrono::steady_clock::now();
-  const int m = problem.contacts(), size = 2 * m;
+  const int m = problem.contacts(), size = static_cast<int>(problem.c.size());
+  const bool by_table = problem.tangents == 1 && m <= kMaxWalkContacts &&
+                        count_modes(problem, true) <= options.max_modes;
   SetResult result;
-  result.enumerated = m <= kMaxWalkContacts && count_modes(problem.mu, true) <= options.max_modes;
+  result.enumerated = by_table || StepwiseWalk::enumerates(problem, options);
 
   // the table of modes, shared by all threads
   std::optional<StepTable> table;
   WalkTask task;
   double speed = 1;
-  if (result.enumerated) {
+  if (by_table) {
     table.emplace(problem, options.step);
     speed = table->speed();
     task = table->task();
@@ -157,7 +103,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   std::vector<char> done(std::max(keep, paths), 0);
   const std::size_t stride = static_cast<std::size_t>(options.limit + 2) * size;  // of a path
   const std::size_t batch =
-      paths > 0 ? std::clamp<std::size_t>(kTrail / stride, 1, kBatch) : kBatch;
+      paths > 0   ? std::clamp<std::size_t>(kTrail / stride, 1, kBatch)
+      : !by_table ? kBatch / 8  // slower samples: smaller portions keep all threads busy
+                  : kBatch;
 
   // threads take batches of consecutive samples; every sample depends on its index alone
   std::atomic<std::uint64_t> next{0}, finished{0};
@@ -170,12 +118,14 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     SetTotals mine;
     std::vector<Walk> walks(kBatch);
     std::vector<double> trail;
+    std::optional<StepwiseWalk> stepwise;
+    if (!by_table) stepwise.emplace(problem, options);
     while (!stop) {
       const std::uint64_t first = next.fetch_add(batch);
       if (first >= options.samples) break;
       const int count = static_cast<int>(std::min<std::uint64_t>(batch, options.samples - first));
       const bool with_paths = first < paths;
-      if (result.enumerated) {
+      if (by_table) {
         if (with_paths) trail.resize(stride * count);
         walk(task, first, count, walks.data(), with_paths ? trail.data() : nullptr);
         for (int i = 0; i < count; ++i) {
@@ -200,9 +150,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
       } else {
         for (int i = 0; i < count && !stop; ++i) {
           const std::uint64_t index = first + i;
-          Sampled s = walk_by_lemke(problem, options, index, index < paths);
-          add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, 0, 0, s.unsolved,
-              s.sample.outcome.residual);
+          StepwiseSample s = stepwise->walk(index, index < paths);
+          add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, s.ambiguous, 0,
+              s.unsolved, s.sample.outcome.residual);
           if (index < paths) result.paths[index] = std::move(s.path);
           if (index < keep) result.kept[index] = std::move(s.sample);
           if (index < done.size()) done[index] = 1;

@@ -50,7 +50,7 @@ struct [[nodiscard]] SetResult : SetTotals {
   std::vector<SetSample> kept;  ///< by index; also samples that did not terminate
   std::vector<std::vector<Eigen::VectorXd>> paths;  ///< contact velocities after every step
   bool stopped = false;                             ///< progress said so
-  bool enumerated = true;  ///< false: each step took one solution (Lemke's, random covering)
+  bool enumerated = true;  ///< false: each step took one solution, see stepwise.h
   double seconds = 0;
 };
 

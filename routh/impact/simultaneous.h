@@ -8,9 +8,10 @@ namespace routh {
 
 struct SimultaneousOptions {
   double tolerance = 1e-10;  ///< largest residual of an outcome, relative
-  double max_modes =
-      70'000;  ///< above this many contact modes (eight rough contacts) Lemke searches instead
-  int attempts = 200;  ///< Lemke searches with different covering vectors when modes are too many
+  /// Above this many contact modes (eight rough contacts in the plane, three in space) outcomes are
+  /// searched for instead.
+  double max_modes = 70'000;
+  int attempts = 200;  ///< searches from different starts when modes are too many
 };
 
 struct [[nodiscard]] SimultaneousResult {

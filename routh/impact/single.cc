@@ -1,18 +1,32 @@
 #include "routh/impact/single.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
+#include "routh/ode/dormand_prince.h"
+
 namespace routh {
+namespace {
 
-SingleResult single(const ImpactProblem& problem, int contact) {
-  if (problem.tangents != 1)
-    throw std::invalid_argument("single: only planar problems (tangents = 1)");
-  if (contact < 0 || contact >= problem.contacts())
-    throw std::invalid_argument("single: there is no contact " + std::to_string(contact));
+using Eigen::Matrix2d;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
 
+/// The velocity afterwards and the residual, |cn⁺| and the excess over the friction cone.
+void conclude(const ImpactProblem& problem, int contact, SingleResult& result) {
+  result.c_plus = problem.c + problem.G * result.impulse;
+  if (result.path.empty()) return;
+  const double friction = result.impulse.segment(problem.tangent(contact), problem.tangents).norm();
+  const double excess = friction - problem.mu[contact] * result.impulse[contact];
+  const double scale = problem.c.lpNorm<Eigen::Infinity>();
+  result.residual = std::max({0.0, excess, std::abs(result.c_plus[contact])}) / scale;
+  if (result.finished) result.c_plus[contact] = 0;
+}
+
+SingleResult in_plane(const ImpactProblem& problem, int contact) {
   const int n = contact, t = problem.tangent(contact);
   const double Gnn = problem.G(n, n), Gnt = problem.G(n, t), Gtt = problem.G(t, t);
   const double mu = problem.mu[contact];
@@ -38,6 +52,7 @@ SingleResult single(const ImpactProblem& problem, int contact) {
     if (ct * rate_t < 0 && -ct / rate_t < s) s = -ct / rate_t, ends = false;
     if (!std::isfinite(s)) return result;  // jammed: no impulse here lifts the contact
 
+    if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
     cn = ends ? 0 : cn + s * rate_n;
     ct = ends ? ct + s * rate_t : 0;
     result.impulse[n] += s;
@@ -48,16 +63,135 @@ SingleResult single(const ImpactProblem& problem, int contact) {
                            s});
   }
   result.finished = cn >= 0;
-  result.c_plus = problem.c + problem.G * result.impulse;
-  const double excess = std::abs(result.impulse[t]) - mu * result.impulse[n];
-  const double scale = problem.c.lpNorm<Eigen::Infinity>();
-  result.residual = std::max({0.0, excess, result.path.empty() ? 0 : std::abs(result.c_plus[n])});
-  if (scale > 0) result.residual /= scale;
-  if (!result.path.empty() && result.finished) {
-    result.c_plus[n] = 0;
-    if (ct == 0) result.c_plus[t] = 0;
-  }
+  conclude(problem, contact, result);
+  if (!result.path.empty() && result.finished && ct == 0) result.c_plus[t] = 0;
   return result;
+}
+
+/// A sliding contact in space: the direction ct = r (cos φ, sin φ) turns while r changes. With
+/// ds = r dτ its equations do not see r, so that they stay smooth where the slip ends (r → 0 as
+/// τ → ∞):
+///
+///   φ' = e⊥ (Gtn - μ Gtt e),   (ln r)' = e (Gtn - μ Gtt e),   s' = r,   cn' = r (Gnn - μ Gnt e)
+struct Sliding {
+  double Gnn, mu;
+  Vector2d Gtn;
+  Matrix2d Gtt;
+
+  static Vector2d direction(double phi) { return {std::cos(phi), std::sin(phi)}; }
+  /// dct/ds, along the slip and across it.
+  Vector2d pull(double phi) const {
+    const Vector2d e = direction(phi), a = Gtn - mu * Gtt * e;
+    return {e.dot(a), e.x() * a.y() - e.y() * a.x()};
+  }
+  double lift(double phi) const { return Gnn - mu * Gtn.dot(direction(phi)); }
+
+  /// x = (φ, ln r, s, cn, λt).
+  using State = Eigen::Matrix<double, 6, 1>;
+  void operator()(double, const State& x, State& dx) const {
+    const double r = std::exp(x[1]);
+    const Vector2d a = pull(x[0]);
+    dx << a.y(), a.x(), r, r * lift(x[0]), -mu * r * direction(x[0]);
+  }
+
+  /// Where a slip begins that friction cannot hold: the direction that stays and leads away from
+  /// rest.
+  double departure() const {
+    constexpr int kPieces = 720;
+    const double piece = 2 * M_PI / kPieces;
+    double best = std::atan2(Gtn.y(), Gtn.x()), fastest = 0;
+    for (int k = 0; k < kPieces; ++k) {
+      double low = k * piece, high = low + piece;
+      if (!(pull(low).y() >= 0 && pull(high).y() < 0)) continue;  // others turn away from it
+      for (int i = 0; i < 60; ++i) {
+        const double middle = 0.5 * (low + high);
+        (pull(middle).y() >= 0 ? low : high) = middle;
+      }
+      if (pull(low).x() > fastest) fastest = pull(low).x(), best = low;
+    }
+    return best;
+  }
+};
+
+SingleResult in_space(const ImpactProblem& problem, int contact) {
+  const int n = contact, t = problem.tangent(contact);
+  const Sliding sliding{problem.G(n, n), problem.mu[contact], problem.G.block<2, 1>(t, n),
+                        problem.G.block<2, 2>(t, t)};
+  const double small = 1e-13 * sliding.Gnn, speed = problem.c.lpNorm<Eigen::Infinity>();
+  double cn = problem.c[n];
+  Vector2d ct = problem.c.segment<2>(t);
+
+  SingleResult result{.impulse = VectorXd::Zero(problem.c.size()), .c_plus = problem.c};
+  if (cn >= 0) {
+    result.finished = true;
+    return result;
+  }
+  const auto take = [&](ContactState state, double s, const Vector2d& friction) {
+    if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
+    result.impulse[n] += s;
+    result.impulse.segment<2>(t) += friction;
+    result.path.push_back({state, s});
+  };
+
+  // sliding, until the impact or the slip ends
+  if (sliding.mu == 0) {
+    take(ContactState::kSliding, -cn / sliding.Gnn, Vector2d::Zero());
+    cn = 0;
+  } else if (ct.norm() > 1e-12 * speed) {
+    // in units of the speed and of G, so that tolerances mean the same for all components
+    const double rate = sliding.Gnn + sliding.Gtt.norm(), unit = speed / rate;
+    const Sliding scaled{sliding.Gnn / rate, sliding.mu, sliding.Gtn / rate, sliding.Gtt / rate};
+    ode::DormandPrince<Sliding::State> solver({.rtol = 1e-11, .atol = 1e-13});
+    Sliding::State x;
+    x << std::atan2(ct.y(), ct.x()), std::log(ct.norm() / speed), 0, cn / speed, 0, 0;
+    const double slip_ends = x[1] + std::log(1e-15);
+    solver.start(scaled, 0, x);
+    bool ended = false;
+    while (!ended && x[1] > slip_ends) {
+      const bool runs_away = solver.steps() > 20'000 || x[1] > std::log(1e9);
+      if (runs_away || solver.step(scaled, HUGE_VAL) != ode::StepStatus::kAccepted) return result;
+      ended = solver.x()[3] >= 0;
+      if (ended) {
+        // where cn vanishes: bisection of the dense output, then a step of full order to there
+        double low = solver.t_old(), high = solver.t();
+        for (int i = 0; i < 60; ++i) {
+          const double middle = 0.5 * (low + high);
+          solver.dense(middle, x);
+          (x[3] < 0 ? low : high) = middle;
+        }
+        solver.shorten(scaled, high);
+      }
+      x = solver.x();
+      if (ended || x[1] <= slip_ends) break;
+      result.bends.push_back(
+          problem.c + unit * (problem.G.col(n) * x[2] + problem.G.middleCols<2>(t) * x.tail<2>()));
+    }
+    take(ContactState::kSliding, unit * x[2], unit * x.tail<2>());
+    cn = ended ? 0 : speed * x[3];
+  }
+
+  // at rest: friction holds, or the contact slides off in the one direction that stays
+  if (cn < 0) {
+    const Vector2d hold = -sliding.Gtt.completeOrthogonalDecomposition().solve(sliding.Gtn);
+    const bool sticks = hold.norm() <= sliding.mu;
+    const Vector2d ratio =
+        sticks ? hold : Vector2d(-sliding.mu * Sliding::direction(sliding.departure()));
+    const double lift = sliding.Gnn + sliding.Gtn.dot(ratio);
+    if (lift <= small) return result;  // jammed: no impulse here lifts the contact
+    take(sticks ? ContactState::kSticking : ContactState::kSliding, -cn / lift, -cn / lift * ratio);
+  }
+  result.finished = true;
+  conclude(problem, contact, result);
+  if (result.path.back().state == ContactState::kSticking) result.c_plus.segment<2>(t).setZero();
+  return result;
+}
+
+}  // namespace
+
+SingleResult single(const ImpactProblem& problem, int contact) {
+  if (contact < 0 || contact >= problem.contacts())
+    throw std::invalid_argument("single: there is no contact " + std::to_string(contact));
+  return problem.tangents == 1 ? in_plane(problem, contact) : in_space(problem, contact);
 }
 
 }  // namespace routh

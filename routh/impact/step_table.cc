@@ -32,7 +32,7 @@ int solve_slowly(const void* context, const double* c, const double* lambda_max,
   if (outcomes.empty()) {
     const lcp::LemkeResult found = lcp::lemke(step_lcp(problem, bound), {.tolerance = kAccepted});
     if (found.status == lcp::Status::kSolved) {
-      Outcome outcome{.impulse = impulse_from_step_lcp(m, found.z)};
+      Outcome outcome{.impulse = impulse_from_lcp(problem, found.z)};
       outcome.c_plus = problem.c + problem.G * outcome.impulse;
       outcome.residual = residual(problem, outcome.impulse, bound);
       outcomes.push_back(std::move(outcome));
@@ -151,7 +151,7 @@ StepTable::StepTable(const ImpactProblem& problem, double h) : scaled_(problem),
 
   // every regular mode: its impulse and its inequalities as rows over x
   std::vector<MatrixXd> inequalities;
-  for (const Modes& modes : all_modes(problem.mu, true)) {
+  for (const Modes& modes : all_modes(problem, true)) {
     const ModeSystem s = mode_system(problem, modes, true);
     MatrixXd U(s.K.rows(), 3 * m);  // u = U x
     if (s.K.rows() > 0) {

@@ -381,7 +381,7 @@ void StepSolver::lemke_search() {
     for (std::size_t b = 0; b < from.size(); ++b) problem.G(to[a], to[b]) = G(from[a], from[b]);
   }
   const lcp::LemkeResult found = lcp::lemke(simultaneous_lcp(problem));
-  const VectorXd impulse = impulse_from_simultaneous_lcp(m, found.z);
+  const VectorXd impulse = impulse_from_lcp(problem, found.z);
   VectorXd x = VectorXd::Zero(k);
   for (std::size_t a = 0; a < from.size(); ++a) x[from[a]] = impulse[to[a]];
   const VectorXd joints = -fixed - elimination * x;

@@ -7,6 +7,10 @@
 namespace routh {
 namespace {
 
+ImpactProblem two_contacts(double mu_a, double mu_b) {
+  return {.G = {}, .c = Eigen::Vector4d::Zero(), .mu = Eigen::Vector2d(mu_a, mu_b)};
+}
+
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -17,7 +21,7 @@ TEST(FrictionCone, RProvesThatTheConeIsPointed) {
     const int m = 1 + k % 4;
     const test::RandomImpact impact = test::random_impact(random, m, 1 + k % 8);
     const MatrixXd Mdag = impact.M.inverse();
-    const FrictionCone cone = friction_cone(Mdag, impact.J, impact.problem.mu);
+    const FrictionCone cone = friction_cone(Mdag, impact.J, impact.problem);
     if (!cone.pointed) continue;
     ++pointed;
     // P1 (77) at the edges, and so on the whole cone
@@ -37,7 +41,7 @@ TEST(FrictionCone, APointBetweenTwoWallsCanJam) {
   // a point mass between floor and ceiling: the two normals cancel
   MatrixXd J(4, 2);
   J << 0, 1, 0, -1, 1, 0, -1, 0;
-  const FrictionCone cone = friction_cone(MatrixXd::Identity(2, 2), J, Eigen::Vector2d(0.5, 0.5));
+  const FrictionCone cone = friction_cone(MatrixXd::Identity(2, 2), J, two_contacts(0.5, 0.5));
   EXPECT_FALSE(cone.pointed);
   ASSERT_EQ(cone.jam.size(), 4);
   EXPECT_GT(cone.jam.head(2).minCoeff(), 0);
@@ -50,7 +54,7 @@ TEST(FrictionCone, AWedgeJamsOnlyWithEnoughFriction) {
   MatrixXd J(4, 2);
   J << c, s, -c, s, s, -c, s, c;
   const auto pointed = [&](double mu) {
-    return friction_cone(MatrixXd::Identity(2, 2), J, Eigen::Vector2d(mu, mu)).pointed;
+    return friction_cone(MatrixXd::Identity(2, 2), J, two_contacts(mu, mu)).pointed;
   };
   EXPECT_TRUE(pointed(0.5));
   EXPECT_FALSE(pointed(2));
@@ -61,7 +65,7 @@ TEST(FrictionCone, HugeFrictionOnFlatGroundStaysPointed) {
   MatrixXd J(4, 3);
   J << 0, 1, -0.5, 0, 1, 0.5, 1, 0, 1, 1, 0, 1;
   EXPECT_TRUE(
-      friction_cone(Eigen::Vector3d(1, 1, 2.4).asDiagonal(), J, Eigen::Vector2d(1e5, 1e5)).pointed);
+      friction_cone(Eigen::Vector3d(1, 1, 2.4).asDiagonal(), J, two_contacts(1e5, 1e5)).pointed);
 }
 
 TEST(Redundancy, TheBlockHasOneRowTooMany) {

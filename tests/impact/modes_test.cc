@@ -11,11 +11,17 @@ namespace {
 
 using Eigen::VectorXd;
 
+ImpactProblem with_friction(const VectorXd& mu, int tangents = 1, int edges = 8) {
+  return {.G = {}, .c = {}, .mu = mu, .tangents = tangents, .edges = edges};
+}
+
 TEST(Modes, AreSevenPerRoughContactAndThreePerSmoothOne) {
-  EXPECT_EQ(all_modes(Eigen::Vector2d(1, 1), true).size(), 49u);
-  EXPECT_EQ(all_modes(Eigen::Vector2d(1, 0), true).size(), 21u);
-  EXPECT_EQ(all_modes(Eigen::Vector2d(1, 1), false).size(), 16u);
-  EXPECT_EQ(count_modes(Eigen::Vector3d(1, 1, 0), true), 147);
+  EXPECT_EQ(all_modes(with_friction(Eigen::Vector2d(1, 1)), true).size(), 49u);
+  EXPECT_EQ(all_modes(with_friction(Eigen::Vector2d(1, 0)), true).size(), 21u);
+  EXPECT_EQ(all_modes(with_friction(Eigen::Vector2d(1, 1)), false).size(), 16u);
+  EXPECT_EQ(count_modes(with_friction(Eigen::Vector3d(1, 1, 0)), true), 147);
+  EXPECT_EQ(count_modes(with_friction(Eigen::Vector2d(1, 0), 2, 8), true), 35 * 3);
+  EXPECT_EQ(count_modes(with_friction(Eigen::Vector2d(1, 1), 2, 8), false), 18 * 18);
 }
 
 // Two independent ways to all solutions of a step: contact modes and complementary supports of P1
@@ -29,7 +35,7 @@ TEST(Modes, AgreeWithTheSupportsOfTheLcp) {
     const VectorXd bound = VectorXd::NullaryExpr(m, [&] { return 0.05 + uniform(random); });
     const StepOutcomes by_mode = enumerate_modes(p, bound);
     const auto velocity = [&](const VectorXd& z) {
-      return VectorXd(p.c + p.G * impulse_from_step_lcp(m, z));
+      return VectorXd(p.c + p.G * impulse_from_lcp(p, z));
     };
     const lcp::Solutions by_support = lcp::enumerate(step_lcp(p, bound), {.image = velocity});
     EXPECT_EQ(by_mode.outcomes.size(), by_support.all.size()) << "problem " << k;
@@ -46,7 +52,7 @@ TEST(Modes, ContainWhatLemkeFindsForThreeContacts) {
     const lcp::LemkeResult r = lcp::lemke(step_lcp(p, bound));
     ASSERT_EQ(r.status, lcp::Status::kSolved);
     const StepOutcomes all = enumerate_modes(p, bound);
-    const VectorXd c = p.c + p.G * impulse_from_step_lcp(3, r.z);
+    const VectorXd c = p.c + p.G * impulse_from_lcp(p, r.z);
     EXPECT_TRUE(test::among(all.outcomes, c, 1e-7) || !all.continua.empty()) << "problem " << k;
   }
 }

@@ -66,7 +66,7 @@ TEST(Enumerate, ContainsWhatLemkeFinds) {
     const ImpactProblem p = test::random_impact(random, m, 1 + k % 4).problem;
     const Problem lcp = step_lcp(p, VectorXd::Constant(m, 0.3));
     const auto velocity = [&](const VectorXd& z) {
-      return VectorXd(p.c + p.G * impulse_from_step_lcp(m, z));
+      return VectorXd(p.c + p.G * impulse_from_lcp(p, z));
     };
     const Solutions s = enumerate(lcp, {.image = velocity});
     const LemkeResult r = lemke(lcp);

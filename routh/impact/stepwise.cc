@@ -1,0 +1,186 @@
+#include "routh/impact/stepwise.h"
+
+#include <Random123/philox.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "routh/impact/modes.h"
+#include "routh/impact/sweep_solver.h"
+#include "routh/lcp/lemke.h"
+
+namespace routh {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kAccepted = 1e-10;  // residual of a step, relative
+
+/// Numbers in (0, 1) that depend on seed, sample, step and their place alone.
+class Random {
+ public:
+  Random(std::uint64_t seed, std::uint64_t index)
+      : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}},
+        index_(index) {}
+  void begin_step(int step) { step_ = step, place_ = 0; }
+  double operator()() {
+    if (place_ % 4 == 0) {
+      const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(index_),
+                                         static_cast<std::uint32_t>(index_ >> 32),
+                                         static_cast<std::uint32_t>(step_), place_ / 4}};
+      words_ = philox4x32(counter, key_);
+    }
+    return (words_.v[place_++ % 4] + 0.5) * 0x1p-32;
+  }
+
+ private:
+  philox4x32_key_t key_;
+  philox4x32_ctr_t words_{};
+  std::uint64_t index_;
+  int step_ = 0;
+  std::uint32_t place_ = 0;
+};
+
+}  // namespace
+
+/// How steps are solved.
+class StepwiseWalk::Steps {
+ public:
+  virtual ~Steps() = default;
+  struct Step {
+    Outcome outcome;
+    bool ambiguous = false;
+  };
+  virtual std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) = 0;
+};
+
+namespace {
+
+/// Every solution; one is drawn.
+class ByModes final : public StepwiseWalk::Steps {
+ public:
+  explicit ByModes(const ImpactProblem& problem) : table_(problem) {}
+  std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
+    std::vector<Outcome> all = table_.solve(c, bound, kAccepted);
+    if (all.empty()) return {};
+    const auto pick = static_cast<std::size_t>(random() * static_cast<double>(all.size()));
+    return Step{std::move(all[pick]), all.size() > 1};
+  }
+
+ private:
+  ModeTable table_;
+};
+
+/// The solution that sweeps find; nothing is kept from step to step, so that samples depend on
+/// their index alone.
+class BySweeps final : public StepwiseWalk::Steps {
+ public:
+  explicit BySweeps(const ImpactProblem& problem) : solver_(problem), order_(problem.contacts()) {}
+  std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
+    std::iota(order_.begin(), order_.end(), 0);
+    for (std::size_t i = order_.size() - 1; i > 0; --i)
+      std::swap(order_[i], order_[static_cast<std::size_t>(random() * static_cast<double>(i + 1))]);
+    lambda_.setZero(c.size());
+    for (Eigen::Index i = 0; i < bound.size(); ++i) lambda_[i] = bound[i] * random();
+    solver_.reset();
+    if (!solver_.solve(c, bound, order_, {.tolerance = kAccepted}, lambda_)) return {};
+    return Step{{lambda_, solver_.c_plus(), solver_.residual()}};
+  }
+
+ private:
+  SweepSolver solver_;
+  std::vector<int> order_;
+  VectorXd lambda_;
+};
+
+/// Lemke's solution, with a random covering vector.
+class ByLemke final : public StepwiseWalk::Steps {
+ public:
+  explicit ByLemke(const ImpactProblem& problem) : at_(problem) {}
+  std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
+    at_.c = c;
+    const lcp::Problem lcp = step_lcp(at_, bound);
+    VectorXd cover(lcp.size());
+    for (double& x : cover) x = 0.05 + random();
+    lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
+    if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
+    if (found.status != lcp::Status::kSolved) return {};
+    Step step{{.impulse = impulse_from_lcp(at_, found.z), .c_plus = {}}};
+    step.outcome.c_plus = c + at_.G * step.outcome.impulse;
+    step.outcome.residual = residual(at_, step.outcome.impulse, bound);
+    return step;
+  }
+
+ private:
+  ImpactProblem at_;
+};
+
+/// Bounds on the normal impulses of one step, P1 Algorithm 1 line 3.
+void draw_bounds(const VectorXd& c, const SetOptions& options, double zero, Random& random,
+                 VectorXd& bound) {
+  const auto m = bound.size();
+  for (double& b : bound) b = options.step * random();
+  if (options.draws != Draws::kCorners) return;
+  // each contact waits, pushes with all its might, or neither; somebody who approaches has to push
+  bool pushes = false;
+  for (Eigen::Index i = 0; i < m; ++i) {
+    const double kind = 3 * random();
+    if (kind < 2) bound[i] = kind < 1 ? 0 : options.step;
+    pushes = pushes || (bound[i] > 0 && c[i] < -zero);
+  }
+  for (Eigen::Index i = 0; i < m && !pushes; ++i) {
+    if (c[i] < -zero) bound[i] = options.step;
+  }
+}
+
+}  // namespace
+
+bool StepwiseWalk::enumerates(const ImpactProblem& problem, const SetOptions& options) {
+  return problem.tangents == 2 && count_modes(problem, true) <= std::min(2000., options.max_modes);
+}
+
+StepwiseWalk::StepwiseWalk(const ImpactProblem& problem, const SetOptions& options)
+    : problem_(problem), options_(options) {
+  if (enumerates(problem, options)) {
+    steps_ = std::make_unique<ByModes>(problem);
+  } else if (problem.tangents == 2) {
+    steps_ = std::make_unique<BySweeps>(problem);
+  } else {
+    steps_ = std::make_unique<ByLemke>(problem);
+  }
+}
+StepwiseWalk::~StepwiseWalk() = default;
+
+StepwiseSample StepwiseWalk::walk(std::uint64_t index, bool with_path) {
+  const double zero = velocity_tolerance(problem_);
+  Random random(options_.seed, index);
+  StepwiseSample s;
+  s.sample.index = index;
+  Outcome& outcome = s.sample.outcome;
+  outcome.impulse = VectorXd::Zero(problem_.c.size());
+  outcome.c_plus = problem_.c;
+  if (with_path) s.path.push_back(problem_.c);
+  VectorXd bound(problem_.contacts());
+  while (colliding(problem_, outcome.c_plus) && s.sample.steps <= options_.limit) {
+    const bool last = s.sample.steps == options_.limit;
+    if (last && options_.final_step <= 0) break;
+    random.begin_step(s.sample.steps);
+    draw_bounds(outcome.c_plus, options_, zero, random, bound);
+    if (last) bound.setConstant(options_.final_step);
+    const auto step = steps_->solve(outcome.c_plus, bound, random);
+    s.unsolved = !step;
+    if (s.unsolved) break;
+    outcome.impulse += step->outcome.impulse;
+    outcome.c_plus = step->outcome.c_plus;
+    outcome.residual = std::max(outcome.residual, step->outcome.residual);
+    s.ambiguous += step->ambiguous;
+    ++s.sample.steps;
+    if (with_path) s.path.push_back(outcome.c_plus);
+  }
+  s.sample.terminated = !colliding(problem_, outcome.c_plus);
+  return s;
+}
+
+}  // namespace routh

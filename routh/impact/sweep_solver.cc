@@ -1,0 +1,306 @@
+#include "routh/impact/sweep_solver.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "routh/lcp/lemke.h"
+
+namespace routh {
+
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kRegular = 1e-10;  // diagonal for redundant rows, relative
+constexpr int kPatience = 12;       // sweeps between attempts at modes that still change
+
+double bound_of(const VectorXd& bound, int i) {
+  return bound.size() ? bound[i] : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+SweepSolver::SweepSolver(const ImpactProblem& problem)
+    : problem_(problem), m_(problem.contacts()), edges_(problem.edges) {
+  validate(problem);
+  if (problem.tangents != 2)
+    throw std::invalid_argument("SweepSolver: only problems in space (tangents = 2)");
+  std::vector<int> rows;
+  for (int i = 0; i < m_; ++i) {
+    rows.insert(rows.end(), {i, problem.tangent(i), problem.tangent(i) + 1});
+  }
+  G_ = problem.G(rows, rows);
+  const MatrixXd D = friction_edges(problem);
+  for (int e = 0; e < edges_; ++e) {
+    const Vector2d next = D.col((e + 1) % edges_);
+    d_.push_back(D.col(e));
+    side_.push_back(next - d_[e]);
+    out_.push_back(0.5 * (next + d_[e]));
+  }
+  for (int i = 0; i < m_; ++i) {
+    Local at{.G = G_.block<3, 3>(3 * i, 3 * i), .mu = problem.mu[i]};
+    at.inverse = at.G.completeOrthogonalDecomposition().pseudoInverse();
+    at.inverse_t = Eigen::Matrix2d(at.G.bottomRightCorner<2, 2>())
+                       .completeOrthogonalDecomposition()
+                       .pseudoInverse();
+    for (int e = 0; e < edges_; ++e) {
+      at.push.push_back(at.G.col(0) + at.mu * at.G.rightCols<2>() * d_[e]);
+      at.turn.push_back(at.G.rightCols<2>() * side_[e]);
+    }
+    local_.push_back(std::move(at));
+  }
+}
+
+/// Does no other edge brake the slip ct more than edge e?
+bool SweepSolver::brakes_most(int e, const Vector2d& ct, double slack) const {
+  return side_[e].dot(ct) >= -slack && side_[(e + edges_ - 1) % edges_].dot(ct) <= slack;
+}
+
+bool SweepSolver::in_cone(const Vector2d& friction, double size, double slack) const {
+  const double reach = size * out_[0].squaredNorm() + slack;
+  return std::all_of(out_.begin(), out_.end(),
+                     [&](const Vector2d& out) { return out.dot(friction) <= reach; });
+}
+
+/// The impulse of a mode at the velocity `free` that the contact has without it, if consistent.
+bool SweepSolver::try_mode(const Local& at, const ContactMode& mode, const Vector3d& free,
+                           double bound, double slack, Vector3d& lambda) const {
+  const bool closed = mode.normal == Normal::kClosed;
+  const int e = mode.edge;
+  const double slack_impulse = slack / at.G(0, 0);
+  if (mode.normal == Normal::kOpen) {
+    lambda.setZero();
+    return free[0] >= 0;
+  }
+  Vector3d after;
+  switch (mode.tangent) {
+    case Tangent::kFree:
+      lambda = {closed ? -free[0] / at.G(0, 0) : bound, 0, 0};
+      after = free + at.G.col(0) * lambda[0];
+      break;
+    case Tangent::kStick:
+      if (closed) {
+        lambda.noalias() = -at.inverse * free;
+      } else {
+        lambda[0] = bound;
+        lambda.tail<2>().noalias() =
+            -at.inverse_t * (free.tail<2>() + at.G.block<2, 1>(1, 0) * bound);
+      }
+      if (!in_cone(lambda.tail<2>(), at.mu * lambda[0], slack_impulse)) return false;
+      after = free + at.G * lambda;
+      if (after.tail<2>().cwiseAbs().maxCoeff() > 1e3 * slack) return false;
+      break;
+    case Tangent::kSlip: {
+      if (closed && !(at.push[e][0] > 1e-12 * at.G(0, 0))) return false;
+      const double n = closed ? -free[0] / at.push[e][0] : bound;
+      after = free + at.push[e] * n;
+      if (!brakes_most(e, after.tail<2>(), slack)) return false;
+      lambda << n, at.mu * n * d_[e];
+      break;
+    }
+    case Tangent::kTurn: {
+      const Vector2d& side = side_[e];
+      const double pn = at.push[e][0], tn = at.turn[e][0];
+      const double pt = side.dot(at.push[e].tail<2>()), tt = side.dot(at.turn[e].tail<2>());
+      const double ct = side.dot(free.tail<2>());
+      double n = bound, share = 0;
+      if (closed) {
+        const double det = pn * tt - tn * pt;
+        if (!(std::abs(det) > 1e-13 * at.G(0, 0) * tt)) return false;
+        n = (tn * ct - tt * free[0]) / det;
+        share = (pt * free[0] - pn * ct) / det;
+      } else {
+        if (!(tt > 0)) return false;
+        share = -(ct + pt * n) / tt;
+      }
+      if (share < -slack_impulse || share > at.mu * n + slack_impulse) return false;
+      after = free + at.push[e] * n + at.turn[e] * share;
+      if (out_[e].dot(after.tail<2>()) > slack) return false;
+      lambda << n, at.mu * n * d_[e] + share * side;
+      break;
+    }
+  }
+  if (closed) return lambda[0] >= -slack_impulse && lambda[0] <= bound + slack_impulse;
+  return after[0] <= slack;
+}
+
+/// Solves a contact, beginning with the mode it had. False when no mode is consistent.
+bool SweepSolver::solve_contact(int contact, const Vector3d& free, double bound, double slack,
+                                Vector3d& lambda) {
+  const Local& at = local_[contact];
+  ContactMode& mode = modes_[contact];
+  if (try_mode(at, mode, free, bound, slack, lambda)) return true;
+  const auto found = [&](const ContactMode& candidate) {
+    if (!try_mode(at, candidate, free, bound, slack, lambda)) return false;
+    mode = candidate;
+    return true;
+  };
+  if (found({Normal::kOpen, Tangent::kFree})) return true;
+  for (const Normal normal : {Normal::kClosed, Normal::kSaturated}) {
+    if (normal == Normal::kSaturated && std::isinf(bound)) continue;
+    if (at.mu == 0) {
+      if (found({normal, Tangent::kFree})) return true;
+      continue;
+    }
+    if (found({normal, Tangent::kStick})) return true;
+    for (int e = 0; e < edges_; ++e) {
+      if (found({normal, Tangent::kSlip, e}) || found({normal, Tangent::kTurn, e})) return true;
+    }
+  }
+  return false;
+}
+
+/// The linear equations of the modes; false when they have no solution.
+bool SweepSolver::solve_modes(const VectorXd& bound, VectorXd& x) {
+  // unknown impulses (columns of S) and velocities that vanish (rows of Z), three entries each
+  struct Sparse {
+    int contact;
+    Vector3d entries;
+  };
+  std::vector<Sparse> S, Z;
+  x.setZero(3 * m_);
+  for (int i = 0; i < m_; ++i) {
+    const auto [normal, tangent, e] = modes_[i];
+    if (normal == Normal::kOpen) continue;
+    Vector3d push = Vector3d::UnitX();
+    if (tangent == Tangent::kSlip || tangent == Tangent::kTurn)
+      push.tail<2>() = local_[i].mu * d_[e];
+    if (normal == Normal::kClosed) {
+      S.push_back({i, push});
+      Z.push_back({i, Vector3d::UnitX()});
+    } else {
+      x.segment<3>(3 * i) = bound[i] * push;
+    }
+    if (tangent == Tangent::kStick) {
+      for (const Vector3d& unit : {Vector3d(0, 1, 0), Vector3d(0, 0, 1)}) {
+        S.push_back({i, unit});
+        Z.push_back({i, unit});
+      }
+    }
+    if (tangent == Tangent::kTurn) {
+      const Vector3d turn(0, side_[e].x(), side_[e].y());
+      S.push_back({i, turn});
+      Z.push_back({i, turn});
+    }
+  }
+  const int k = static_cast<int>(S.size());
+  if (k == 0) return true;
+  const VectorXd c = c_ + G_ * x;
+  MatrixXd K(k, k);
+  VectorXd rhs(k);
+  for (int r = 0; r < k; ++r) {
+    const int a = 3 * Z[r].contact;
+    rhs[r] = -Z[r].entries.dot(c.segment<3>(a));
+    for (int s = 0; s < k; ++s) {
+      K(r, s) = Z[r].entries.dot(G_.block<3, 3>(a, 3 * S[s].contact) * S[s].entries);
+    }
+  }
+  MatrixXd regular = K;
+  regular.diagonal().array() += kRegular * K.diagonal().cwiseAbs().maxCoeff();
+  const Eigen::PartialPivLU<MatrixXd> lu(regular);
+  VectorXd u = lu.solve(rhs);
+  for (int refine = 0; refine < 3; ++refine) u += lu.solve(rhs - K * u);
+  if (!u.allFinite()) return false;
+  for (int s = 0; s < k; ++s) x.segment<3>(3 * S[s].contact) += u[s] * S[s].entries;
+  return true;
+}
+
+/// Residual of an impulse given contact by contact.
+double SweepSolver::measure(const VectorXd& bound, const VectorXd& x) {
+  VectorXd lambda(3 * m_);
+  for (int i = 0; i < m_; ++i) {
+    lambda[i] = x[3 * i];
+    lambda.segment<2>(m_ + 2 * i) = x.segment<2>(3 * i + 1);
+  }
+  return routh::residual(problem_, lambda, bound);
+}
+
+bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vector<int>& order,
+                        const Options& options, VectorXd& lambda) {
+  problem_.c = c;
+  c_.resize(3 * m_);
+  x_.resize(3 * m_);
+  for (int i = 0; i < m_; ++i) {
+    c_[3 * i] = c[i], x_[3 * i] = lambda[i];
+    c_.segment<2>(3 * i + 1) = c.segment<2>(m_ + 2 * i);
+    x_.segment<2>(3 * i + 1) = lambda.segment<2>(m_ + 2 * i);
+  }
+  now_ = c_ + G_ * x_;
+  double scale = c.lpNorm<Eigen::Infinity>();
+  if (bound.size()) scale = std::max(scale, bound.lpNorm<Eigen::Infinity>());
+  const double slack = 1e-13 * scale;
+  if (modes_.size() != static_cast<std::size_t>(m_))
+    modes_.assign(m_, {Normal::kOpen, Tangent::kFree});
+
+  best_ = x_;
+  residual_ = std::numeric_limits<double>::infinity();
+  by_lemke_ = false;
+  const auto consider = [&](const VectorXd& x) {
+    const double r = measure(bound, x);
+    if (r < residual_) residual_ = r, best_ = x;
+  };
+  VectorXd polished;
+  int settled = 0, attempt_at = kPatience;
+  for (sweeps_ = 1; sweeps_ <= options.sweeps && residual_ > options.tolerance; ++sweeps_) {
+    bool changed = false;
+    double moved = 0;
+    for (const int i : order) {
+      const Vector3d old = x_.segment<3>(3 * i);
+      const Vector3d free = now_.segment<3>(3 * i) - local_[i].G * old;
+      const ContactMode before = modes_[i];
+      Vector3d fresh;
+      if (!solve_contact(i, free, bound_of(bound, i), slack, fresh)) continue;
+      const ContactMode& after = modes_[i];
+      changed = changed || before.normal != after.normal || before.tangent != after.tangent ||
+                before.edge != after.edge;
+      const Vector3d step = fresh - old;
+      if (step.isZero(0)) continue;
+      moved = std::max(moved, step.lpNorm<Eigen::Infinity>() * local_[i].G(0, 0));
+      x_.segment<3>(3 * i) = fresh;
+      now_.noalias() += G_.middleCols<3>(3 * i) * step;
+    }
+    settled = changed ? 0 : settled + 1;
+    const bool still = moved <= slack;
+    if (settled == 1 || sweeps_ >= attempt_at || still) {
+      attempt_at = sweeps_ + kPatience;
+      if (solve_modes(bound, polished)) consider(polished);
+      if (still) consider(x_);
+      if (still && settled > 1) break;
+    }
+  }
+  if (residual_ > options.tolerance) {
+    consider(x_);
+    const lcp::LemkeResult found =
+        lcp::lemke(bound.size() ? step_lcp(problem_, bound) : simultaneous_lcp(problem_));
+    const VectorXd by_pivots = impulse_from_lcp(problem_, found.z);
+    if (const double r = routh::residual(problem_, by_pivots, bound); r < residual_) {
+      by_lemke_ = true;
+      residual_ = r;
+      lambda = by_pivots;
+      c_plus_ = c + problem_.G * lambda;
+      return residual_ <= options.tolerance;
+    }
+  }
+  for (int i = 0; i < m_; ++i) {
+    lambda[i] = best_[3 * i];
+    lambda.segment<2>(m_ + 2 * i) = best_.segment<2>(3 * i + 1);
+  }
+  c_plus_ = c + problem_.G * lambda;
+  if (residual_ > options.tolerance) return false;
+  // rows that depend on vanishing ones vanish as well
+  c_plus_ = (c_plus_.array().abs() <= slack).select(0, c_plus_);
+  for (int i = 0; i < m_; ++i) {
+    if (modes_[i].normal == Normal::kClosed) c_plus_[i] = 0;
+    if (modes_[i].tangent == Tangent::kStick) c_plus_.segment<2>(m_ + 2 * i).setZero();
+  }
+  return true;
+}
+
+}  // namespace routh
