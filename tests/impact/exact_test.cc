@@ -5,6 +5,7 @@
 #include <cfenv>
 
 #include "random_problem.h"
+#include "routh/impact/modes.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
@@ -223,6 +224,80 @@ TEST(Exact, RefusesBadOptions) {
   EXPECT_THROW((void)exact(test::rocking_block(), {.precision = 0}), std::invalid_argument);
   EXPECT_THROW((void)exact(test::rocking_block(), {.max_polyhedra = 0}), std::invalid_argument);
   EXPECT_THROW((void)exact(test::rocking_block(), {.max_seconds = -1}), std::invalid_argument);
+}
+
+// One contact has one outcome, that of Routh's law with the same cone; the circular cone is the
+// limit of many edges.
+TEST(ExactInSpace, OneContactEndsWhereSmallStepsEnd) {
+  Eigen::Matrix3d G;
+  G << 1.5, 0.4, 0.2, 0.4, 2, 0.3, 0.2, 0.3, 1.4;
+  ImpactProblem p{.G = G,
+                  .c = Eigen::Vector3d(-1, -0.9, 0.8),
+                  .mu = VectorXd::Constant(1, 0.45),
+                  .tangents = 2};
+  const VectorXd circular = single(p, 0).c_plus;
+  double last = HUGE_VAL;
+  for (const int edges : {4, 8, 16}) {
+    p.edges = edges;
+    const ExactResult set = exact(p);
+    ASSERT_EQ(set.status, ExactStatus::kExact);
+    ASSERT_EQ(set.pieces.size(), 1u);
+    ASSERT_EQ(set.pieces[0].corners.size(), 1u);
+    const VectorXd end = set.pieces[0].corners[0];
+    // steps of Algorithm 1, small enough to follow the flow
+    ImpactProblem at = p;
+    while (at.c[0] < 0) at.c = enumerate_modes(at, VectorXd::Constant(1, 1e-3)).outcomes[0].c_plus;
+    EXPECT_LT((at.c - end).norm(), 3e-3) << edges;
+    EXPECT_LT((circular - end).norm(), 0.6 * last) << edges;
+    last = (circular - end).norm();
+  }
+}
+
+TEST(ExactInSpace, PlanarProblemsHaveTheSameSet) {
+  const ImpactProblem flat = test::rocking_block();
+  const ExactResult a = exact(flat), b = exact(test::in_space(flat, 4));
+  ASSERT_EQ(a.status, ExactStatus::kExact);
+  ASSERT_EQ(b.status, ExactStatus::kExact);
+  for (const Polytope& piece : b.pieces) {
+    for (const VectorXd& c : piece.corners)
+      EXPECT_LT(nearest_point(a.pieces, test::in_plane(c)).distance, 1e-9);
+  }
+  for (const Polytope& piece : a.pieces) {
+    for (const VectorXd& c : piece.corners) {
+      double nearest = HUGE_VAL;
+      for (const Polytope& other : b.pieces) {
+        std::vector<Polytope> projected(1);
+        for (const VectorXd& d : other.corners) projected[0].corners.push_back(test::in_plane(d));
+        nearest = std::min(nearest, nearest_point(projected, c).distance);
+      }
+      EXPECT_LT(nearest, 1e-9);
+    }
+  }
+}
+
+// Random problems with two contacts and four edges: samples with small steps lie in the exact set.
+TEST(ExactInSpace, ContainsTheSamples) {
+  std::mt19937 random(41);
+  int compared = 0;
+  for (int k = 0; k < 20 && compared < 3; ++k) {
+    const test::RandomImpact impact = test::random_impact(random, 2, 4, 2, 4);
+    const ImpactProblem& p = impact.problem;
+    if (!colliding(p, p.c)) continue;
+    const ExactResult set = exact(p, {.max_polyhedra = 200, .max_seconds = 5});
+    if (set.status != ExactStatus::kExact) continue;
+    ++compared;
+    const double size = p.c.norm() / p.G.diagonal().head(2).mean();
+    for (const double h : {0.02, 0.005}) {
+      const SetResult samples =
+          set_valued(p, {.samples = 20, .step = h * size, .limit = 100'000, .threads = 1});
+      EXPECT_TRUE(samples.enumerated);
+      for (const SetSample& s : samples.kept) {
+        ASSERT_TRUE(s.terminated);
+        EXPECT_LT(nearest_point(set.pieces, s.outcome.c_plus).distance, 5 * h * p.c.norm()) << k;
+      }
+    }
+  }
+  EXPECT_GE(compared, 2);
 }
 
 }  // namespace
