@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "commands.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
+#include "simulate.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -19,19 +19,11 @@ namespace {
 struct EnsembleArguments {
   ScenarioArguments scenario;
   std::string method = "hybrid", law = "set", runs = "1024", seed = "0";
-  double end = 0, every = 0, pseudo_impulse = 0;
+  double end = 0, every = 0;
+  HybridArguments hybrid;
   int threads = 0, branch = 0;
   std::string json, csv, plot;
 };
-
-HybridOptions hybrid_options(const io::Scenario& scenario, const EnsembleArguments& a) {
-  HybridOptions o;
-  o.end = a.end != 0 ? a.end : scenario.simulation.end;
-  o.every = a.every != 0 ? a.every : o.end / 200;
-  o.dt_pseudo = a.pseudo_impulse;
-  o.limbs = scenario.limbs;
-  return o;
-}
 
 std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
   std::string text =
@@ -85,7 +77,7 @@ int run_ensemble(const EnsembleArguments& a) {
     throw io::InputError(
         fmt::format("{}: an ensemble needs a mechanism that moves", a.scenario.name));
   }
-  const HybridOptions hybrid = hybrid_options(scenario, a);
+  const HybridOptions hybrid = hybrid_options(scenario, a.hybrid, a.end, a.every, 200);
   const State start{0, scenario.q, scenario.v};
   const bool quiet = a.json == "-";
   const auto show = [&](const std::string& text, const io::Json& json) {
@@ -140,8 +132,7 @@ void add_ensemble(CLI::App& app, int& code) {
       ->check(positive("a number of seconds"));
   c->add_option("--every", a->every, "record at these intervals [s] (default: end/200)")
       ->check(positive("a number of seconds"));
-  c->add_option("--pseudo-impulse", a->pseudo_impulse, "as in routh simulate --method hybrid [s]")
-      ->check(CLI::NonNegativeNumber);
+  add_hybrid_options(*c, a->hybrid);
   c->add_option("--branch", a->branch,
                 "follow every extreme outcome of this many impacts as a tree instead")
       ->check(CLI::Range(1, 30));

@@ -194,7 +194,9 @@ void add_simulate(CLI::App& app, int& code) {
                 "how impacts are resolved (default: simultaneous; hybrid: plastic, P4 (23))")
       ->check(CLI::IsMember(laws));
   c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
-  add_hybrid_options(*c, *a);
+  add_hybrid_options(*c, a->hybrid);
+  c->add_flag("--at-start", a->at_start,
+              "hybrid: only the mode, the accelerations and the contact forces at the start");
   add_event_selected_options(*c, *a);
   c->add_option("--stiffness,--contact-stiffness", a->stiffness,
                 "of each contact [N/m] (default: event-selected 1e4, compliant 1e6)")

@@ -2,10 +2,22 @@
 
 #include "commands.h"
 #include "routh/io/json.h"
+#include "routh/simulate/hybrid.h"
 #include "routh/simulate/trajectory.h"
 
 /// What the methods of `routh simulate` share.
 namespace routh::app {
+
+/// The hybrid method as `simulate` and `ensemble` offer it.
+struct HybridArguments {
+  double pseudo_impulse = 0, rtol = 0;
+  std::string friction = "auto";
+  bool strict = false;
+};
+void add_hybrid_options(CLI::App& command, HybridArguments& a);
+/// `end` and `every` of 0: the scenario's end, and a number of records until then.
+HybridOptions hybrid_options(const io::Scenario& scenario, const HybridArguments& a, double end,
+                             double every, int records);
 
 struct SimulateArguments {
   ScenarioArguments scenario;
@@ -13,9 +25,8 @@ struct SimulateArguments {
   double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
   std::string jacobians = "default", law, seed = "0";
   bool no_detection = false, no_stabilise = false, project = false, raw = false;
-  double pseudo_impulse = 0, rtol = 0;
-  std::string friction = "auto";
-  bool at_start = false, strict = false;
+  HybridArguments hybrid;
+  bool at_start = false;
   double eps = 0, stiffness = 0, contact_damping = 0;
   bool exact = false;
   double ratio = 1, damping_ratio = 5;
@@ -47,7 +58,6 @@ Simulated simulate_compliant(const io::Scenario& scenario, const State& start,
                              const SimulateArguments& a);
 
 /// The hybrid method, P4.
-void add_hybrid_options(CLI::App& command, SimulateArguments& a);
 Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
                           const SimulateArguments& a);
 /// Mode, accelerations and contact forces at the start, as text or JSON.

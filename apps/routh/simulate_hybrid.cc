@@ -2,7 +2,6 @@
 
 #include "routh/io/document.h"
 #include "routh/io/files.h"
-#include "routh/simulate/hybrid.h"
 #include "simulate.h"
 #include "terminal.h"
 
@@ -10,16 +9,7 @@ namespace routh::app {
 namespace {
 
 HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
-  HybridOptions o;
-  o.end = a.end != 0 ? a.end : scenario.simulation.end;
-  o.every = a.every != 0 ? a.every : o.end / 1000;
-  o.dt_pseudo = a.pseudo_impulse;
-  o.limbs = scenario.limbs;
-  o.strict = a.strict;
-  o.friction = a.friction == "p4"        ? FrictionModel::kPaper
-               : a.friction == "coulomb" ? FrictionModel::kCoulomb
-                                         : FrictionModel::kAuto;
-  if (a.rtol != 0) o.rtol = a.rtol, o.atol = 1e-2 * a.rtol;
+  HybridOptions o = hybrid_options(scenario, a.hybrid, a.end, a.every, 1000);
   if (!a.law.empty() && a.law != "plastic")
     o.law = impact_law(a.law, parse_count("--seed", a.seed));
   return o;
@@ -27,7 +17,22 @@ HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& 
 
 }  // namespace
 
-void add_hybrid_options(CLI::App& command, SimulateArguments& a) {
+HybridOptions hybrid_options(const io::Scenario& scenario, const HybridArguments& a, double end,
+                             double every, int records) {
+  HybridOptions o;
+  o.end = end != 0 ? end : scenario.simulation.end;
+  o.every = every != 0 ? every : o.end / records;
+  o.dt_pseudo = a.pseudo_impulse;
+  o.limbs = scenario.limbs;
+  o.strict = a.strict;
+  o.friction = a.friction == "p4"        ? FrictionModel::kPaper
+               : a.friction == "coulomb" ? FrictionModel::kCoulomb
+                                         : FrictionModel::kAuto;
+  if (a.rtol != 0) o.rtol = a.rtol, o.atol = 1e-2 * a.rtol;
+  return o;
+}
+
+void add_hybrid_options(CLI::App& command, HybridArguments& a) {
   command
       .add_option("--pseudo-impulse", a.pseudo_impulse,
                   "hybrid: forces of this duration [s] help contacts through an impact, P4 (56)")
@@ -44,8 +49,6 @@ void add_hybrid_options(CLI::App& command, SimulateArguments& a) {
   command.add_flag("--strict", a.strict,
                    "hybrid: stop where several modes are consistent, even when contacts that "
                    "persist select one");
-  command.add_flag("--at-start", a.at_start,
-                   "only the mode, the accelerations and the contact forces at the start");
 }
 
 Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
@@ -60,7 +63,7 @@ Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
   done.options = {{"end", options.end},
                   {"every", options.every},
                   {"pseudo_impulse", options.dt_pseudo},
-                  {"friction", a.friction},
+                  {"friction", a.hybrid.friction},
                   {"law", a.law.empty() ? "plastic" : a.law},
                   {"rtol", options.rtol},
                   {"atol", options.atol}};

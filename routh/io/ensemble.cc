@@ -37,7 +37,9 @@ Json to_json(const Scenario& scenario, const HybridOptions& hybrid, const Ensemb
                   {"threads", options.threads},
                   {"end", hybrid.end},
                   {"every", hybrid.every},
-                  {"pseudo_impulse", hybrid.dt_pseudo}};
+                  {"pseudo_impulse", hybrid.dt_pseudo},
+                  {"rtol", hybrid.rtol},
+                  {"strict", hybrid.strict}};
   j["complete"] = !result.stopped;
   j["coordinates"] = scenario.coordinates;
   j["words"] = groups_json(result.words);

@@ -29,6 +29,10 @@
 ///   in the time grid, and the step goes on from there to the next multiple of h.
 namespace routh {
 
+namespace stepping {
+struct Stepper;
+}
+
 enum class Jacobians {
   kDefault,   ///< midpoint when α = ½, start otherwise
   kStart,     ///< at q, as printed in P3
@@ -75,9 +79,7 @@ class TimeStepper {
   const Trajectory& log() const;
 
  private:
-  struct Stepper;
-  std::unique_ptr<Stepper> stepper_;
-  friend Trajectory simulate(const System&, const State&, const TimeSteppingOptions&);
+  std::unique_ptr<stepping::Stepper> stepper_;
 };
 
 /// The nearest configuration with closed joints, by Newton's method in the metric of the inertia,

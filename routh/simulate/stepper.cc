@@ -1,0 +1,201 @@
+#include "routh/simulate/stepper.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace routh::stepping {
+namespace {
+
+constexpr double kClosed = 1e-12;  // gaps below this need no correction [m]
+constexpr int kSteady = 3;         // steps after which a change between stick and slip is one
+
+}  // namespace
+
+Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOptions& options)
+    : system(sys),
+      o(options),
+      alpha(options.alpha),
+      gamma(options.gamma.value_or(options.alpha)),
+      midpoint(options.jacobians == Jacobians::kMidpoint ||
+               (options.jacobians == Jacobians::kDefault && options.alpha == 0.5)),
+      s(start),
+      v_weighted(start.v),
+      solver(sys.groups(), sys.nv()) {
+  system.gaps(s.q, phi, joint);
+  active.assign(phi.size(), 0);
+  joined.assign(phi.size(), 0);
+  modes.assign(phi.size(), StepMode::kOpen);
+  grips.resize(phi.size());
+}
+
+void Stepper::begin() {
+  system.evaluate(s.time, s.q, s.v, terms);
+  if (joint.size() > 0 && joint.cwiseAbs().maxCoeff() > o.touching) {
+    throw std::invalid_argument("the joints are open by " +
+                                std::to_string(joint.cwiseAbs().maxCoeff()) +
+                                " m at the start; close them or ask for projection");
+  }
+  bool approaching = false;
+  for (Eigen::Index i = 0; i < phi.size(); ++i) {
+    const Contact& contact = terms.contacts[i];
+    if (phi[i] < -o.touching) {
+      throw std::invalid_argument("contact " + contact.name + " penetrates by " +
+                                  std::to_string(-phi[i]) + " m at the start");
+    }
+    if (phi[i] > o.touching) continue;
+    active[i] = true;
+    const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
+    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + s.v.norm()));
+    approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
+  }
+  if (approaching) impact();
+}
+
+void Stepper::advance(double target) {
+  impacts_in_step = 0;
+  std::fill(joined.begin(), joined.end(), 0);
+  while (target - s.time > 1e-10 * o.h) {
+    const double dt = target - s.time;
+    attempt(dt);
+    if (jam()) continue;
+    system.gaps(q_new, phi_new, joint_new);
+    if (o.detection && collide(dt)) continue;
+    s.time = target;
+    accept();
+  }
+  s.time = target;
+  ++log.steps;
+}
+
+void Stepper::attempt(double dt) {
+  const double ahead = midpoint ? 0.5 : 0;
+  q_new = s.q + ahead * dt * s.v;
+  system.evaluate(s.time + alpha * dt, q_new, s.v, terms, &active);
+  if (!terms.forces.allFinite()) {
+    throw std::invalid_argument(
+        "the forces are not finite at t = " + std::to_string(s.time + alpha * dt) + " s");
+  }
+
+  // without impulses: the weighted velocity v^α = v + α M̃⁻¹ k̃
+  push = dt * terms.forces;
+  const bool constant = terms.Kv.size() == 0 && terms.Kq.size() == 0;
+  if (!constant) inertia = terms.M;
+  if (terms.Kv.size() > 0) inertia -= alpha * dt * terms.Kv;
+  if (terms.Kq.size() > 0) {
+    inertia -= alpha * gamma * dt * dt * terms.Kq;
+    if (alpha != ahead) push.noalias() += (alpha - ahead) * dt * dt * (terms.Kq * s.v);
+  }
+  solver.set_inertia(constant ? terms.M : inertia);
+  solver.apply_inverse(push, dv);
+  v_alpha = s.v + alpha * dv;
+
+  // the rows and their impulses; α λ is the solver's unknown
+  solver.clear();
+  for (Eigen::Index i = 0; i < terms.A.rows(); ++i)
+    solver.add_bilateral(terms.A.row(i), terms.A.row(i).dot(v_alpha));
+  in_solver.clear();
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    if (!active[i]) continue;
+    const Contact& contact = terms.contacts[i];
+    double cn = contact.Jn.dot(v_alpha);
+    if (joined[i]) cn += std::max(0.0, phi[i]) / dt;
+    solver.add_contact(contact, cn, contact.Jt.row(0).dot(v_alpha), modes[i]);
+    in_solver.push_back(static_cast<int>(i));
+  }
+  note_solved(solver.solve(o.tolerance), solver.residual());
+  v_alpha += solver.velocity_change();
+  v_new = s.v + (v_alpha - s.v) / alpha;
+  q_new = s.q + dt * ((1 - gamma) * s.v + gamma * v_new);
+}
+
+void Stepper::accept() {
+  if (o.stabilise) close_gaps();
+  s.q.swap(q_new);
+  s.v.swap(v_new);
+  v_weighted.swap(v_alpha);
+  phi.swap(phi_new);
+  joint.swap(joint_new);
+  for (std::size_t place = 0; place < in_solver.size(); ++place)
+    follow(static_cast<int>(place), in_solver[place]);
+  if (!o.detection) {
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      if (!active[i] && phi[i] <= 0) active[i] = true, modes[i] = StepMode::kStick;
+    }
+  }
+  if (phi.size() > 0) log.max_penetration = std::max(log.max_penetration, -phi.minCoeff());
+  if (joint.size() > 0)
+    log.max_joint_error = std::max(log.max_joint_error, joint.cwiseAbs().maxCoeff());
+}
+
+void Stepper::follow(int place, int i) {
+  const double still = kStill * solver.scale();
+  const bool pressed = modes[i] != StepMode::kOpen;
+  modes[i] = solver.mode(place);
+  if (modes[i] == StepMode::kOpen) {
+    if (solver.normal_velocity(place) <= still && !joined[i]) return;
+    active[i] = false;
+    if (pressed && !joined[i]) note(EventKind::kLiftOff, i, s.time);
+    return;
+  }
+  if (terms.contacts[i].mu == 0) return;
+
+  // with α < 1 a contact alternates for some steps between stick and slip when it changes
+  const bool slides = std::abs(solver.tangential_velocity(place)) > still;
+  Grip& grip = grips[i];
+  if (!pressed) grip = {.slides = slides};
+  if (slides == grip.slides) {
+    grip.steps = 0;
+    return;
+  }
+  if (grip.steps == 0) grip.since = s.time;
+  if (++grip.steps < kSteady) return;
+  const double since = grip.since;
+  grip = {.slides = slides};
+  note(slides ? EventKind::kSlip : EventKind::kStick, i, since);
+}
+
+void Stepper::close_gaps() {
+  double potential = 0;
+  bool moved = false;
+  for (int pass = 0; pass < 3; ++pass) {
+    gap.assign(in_solver.size(), 0);
+    double worst = joint_new.size() > 0 ? joint_new.cwiseAbs().maxCoeff() : 0;
+    for (std::size_t place = 0; place < in_solver.size(); ++place) {
+      if (solver.mode(static_cast<int>(place)) == StepMode::kOpen) continue;
+      gap[place] = -phi_new[in_solver[place]];
+      worst = std::max(worst, std::abs(gap[place]));
+    }
+    if (worst <= kClosed) break;
+    joint_new = -joint_new;
+    if (!moved) potential = system.potential_energy(q_new);
+    // a motion far larger than the gaps comes from rows that contradict each other
+    if (!solver.correction(joint_new, gap, motion) ||
+        motion.lpNorm<Eigen::Infinity>() > 100 * worst)
+      break;
+    moved = true;
+    q_new += motion;
+    system.gaps(q_new, phi_new, joint_new);
+  }
+  if (!moved) return;
+  const double work = system.potential_energy(q_new) - potential;
+  const double kinetic = kinetic_energy(terms, v_new);
+  if (kinetic > 100 * std::abs(work)) v_new *= std::sqrt(1 - work / kinetic);
+}
+
+void Stepper::note(EventKind kind, int contact, double time) {
+  log.events.push_back({.time = time,
+                        .kind = kind,
+                        .contacts = {contact},
+                        .v_minus = s.v,
+                        .v_plus = s.v,
+                        .impulse = Eigen::VectorXd::Zero(2)});
+}
+
+void Stepper::note_solved(bool solved, double residual) {
+  ++log.lcps;
+  if (!solved) ++log.inaccurate;
+  log.max_residual = std::max(log.max_residual, residual);
+}
+
+}  // namespace routh::stepping

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "routh/simulate/reduce.h"
+#include "routh/simulate/step_solver.h"
+#include "routh/simulate/time_stepping.h"
+
+/// How time-stepping goes on from step to step and through its impacts. Used by simulate() and
+/// TimeStepper of time_stepping.h alone.
+namespace routh::stepping {
+
+/// Velocities below this times the largest are rest.
+constexpr double kStill = 1e-9;
+
+inline StepMode sliding(double ct, double still) {
+  return ct > still    ? StepMode::kSlidePositive
+         : ct < -still ? StepMode::kSlideNegative
+                       : StepMode::kStick;
+}
+
+/// begin(), then advance() from one instant to the next.
+struct Stepper {
+  const System& system;
+  TimeSteppingOptions o;
+  double alpha, gamma;
+  bool midpoint;
+
+  // the state, and what its contacts do
+  State s;
+  Eigen::VectorXd v_weighted, phi, joint;
+  std::vector<char> active;  // contacts whose inequality is part of the step
+  std::vector<char> joined;  // of them: taken in at a distance
+  std::vector<StepMode> modes;
+  struct Grip {
+    bool slides = false;
+    int steps = 0;  // for which it has done the other
+    double since = 0;
+  };
+  std::vector<Grip> grips;  // stick or slip as reported
+  int impacts_in_step = 0;
+
+  // one trial step
+  Terms terms;
+  StepSolver solver;
+  std::vector<int> in_solver;  // contact of each contact of the solver
+  Eigen::MatrixXd inertia;     // M̃
+  Eigen::VectorXd push, dv, v_alpha, q_new, v_new, phi_new, joint_new, motion;
+  std::vector<double> gap;
+
+  Trajectory log;
+  std::function<void()> record_impact = [] {};
+
+  Stepper(const System& sys, const State& start, const TimeSteppingOptions& options);
+
+  /// Refuses open joints and penetration; closes the contacts that touch, by an impact if needed.
+  void begin();
+  /// To the time `target`, through all impacts on the way.
+  void advance(double target);
+
+  // one step
+
+  /// P3 (4.4) over dt with the active contacts, from the state to q_new, v_new, v_alpha.
+  void attempt(double dt);
+  /// The trial becomes the state.
+  void accept();
+  /// What a contact of the solver did in the step, and whether it stays.
+  void follow(int place, int contact);
+  /// Moves q_new so that joints and pressing contacts are closed. The velocity is not corrected,
+  /// only scaled, so that the work of the motion against gravity and springs does not add energy.
+  void close_gaps();
+  void note(EventKind kind, int contact, double time);
+  void note_solved(bool solved, double residual);
+
+  // impacts
+
+  /// Open contacts that the trial closes: moves to the first collision and resolves it, or takes
+  /// the contact into the step. True when the rest of the step has to be tried again.
+  bool collide(double dt);
+  /// Painlevé: the step stops a slip at once, because friction presses the contact on harder than
+  /// any force can push it out. With α < 1 its velocity would bounce: it is an impact, though
+  /// without collision. True when the rest of the step has to be tried again.
+  bool jam();
+  /// All active contacts at once, at the current state.
+  void impact();
+  void impact_by_law(Event& event, Eigen::VectorXd& impulse);
+  /// The compression problem of P3: a step of length zero with α = γ = 1.
+  void impact_by_step(const Event& event, Eigen::VectorXd& impulse);
+  void take_outcome(const ReducedImpact& reduced, const Eigen::VectorXd& v,
+                    const ChosenOutcome& chosen, Event& event, Eigen::VectorXd& impulse);
+  /// What the contacts do afterwards.
+  void finish_impact(Event event, Eigen::VectorXd impulse);
+};
+
+}  // namespace routh::stepping
