@@ -47,8 +47,6 @@ bool near_box(const Placed& box, const Touch& touch) {
   return ((local.cwiseAbs() - box.half).array() <= std::abs(touch.phi) + 1e-6).all();
 }
 
-bool sees_friction(const mjContact& contact) { return contact.dim >= 3; }
-
 }  // namespace
 
 void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touches) {
@@ -67,9 +65,10 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
     const int weld_first = model.body_weldid[model.geom_bodyid[touch.first]];
     const int weld_second = model.body_weldid[model.geom_bodyid[touch.second]];
     if (weld_first == weld_second) continue;  // nothing moves
-    touch.mu = sees_friction(contact) ? std::min(contact.friction[0], contact.friction[1]) : 0;
+    touch.mu = contact.dim >= 3 ? std::min(contact.friction[0], contact.friction[1]) : 0;
     touch.point = Eigen::Map<const Vector3d>(contact.pos);
     touch.frame = Eigen::Map<const RowMatrix3d>(contact.frame);
+    touch.frame.array() += 0.0;  // no negative zeros
 
     if (model.geom_type[touch.first] == mjGEOM_BOX && model.geom_type[touch.second] == mjGEOM_BOX) {
       const Placed first = placed(model, data, touch.first),

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 
 namespace routh::mujoco {
@@ -166,10 +167,14 @@ std::vector<std::string> departures(const mjModel& model) {
       break;
     }
   }
-  const auto convex = [](int type) {
-    return type == mjGEOM_ELLIPSOID || type == mjGEOM_CYLINDER || type == mjGEOM_MESH;
+  const auto iterated = [&](int geom) {
+    const int type = model.geom_type[geom];
+    return (model.geom_contype[geom] || model.geom_conaffinity[geom]) &&
+           (type == mjGEOM_ELLIPSOID || type == mjGEOM_CYLINDER || type == mjGEOM_MESH);
   };
-  if (any(model.geom_type, model.ngeom, convex))
+  std::vector<int> geoms(model.ngeom);
+  std::iota(geoms.begin(), geoms.end(), 0);
+  if (std::any_of(geoms.begin(), geoms.end(), iterated))
     notes.push_back(
         "MuJoCo finds contacts of ellipsoids, cylinders and meshes (other than with planes) by "
         "iteration: their gaps are good to about 1e-6 m, and where faces meet it may list one "

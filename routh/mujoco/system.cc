@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "routh/mujoco/contacts.h"
@@ -452,6 +453,24 @@ void System::set_reach(double reach) {
   mj_copyData(changed->data.get(), loaded->wide.get(), impl_->data.get());
   changed->control = impl_->control;
   impl_ = std::move(changed);
+}
+
+double System::clearance(const VectorXd& q, int joint) const {
+  impl_->place(q);
+  const mjModel& m = impl_->wide();
+  mj_kinematics(&m, impl_->data.get());
+  mj_comPos(&m, impl_->data.get());
+  mj_collision(&m, impl_->data.get());
+  find_touches(m, *impl_->data, impl_->touches);
+  const int root = m.body_rootid[m.jnt_bodyid[joint]];
+  double least = std::numeric_limits<double>::infinity();
+  for (const Touch& touch : impl_->touches) {
+    const int first = m.geom_bodyid[touch.first], second = m.geom_bodyid[touch.second];
+    const bool lands = (m.body_rootid[first] == root && m.body_weldid[second] == 0) ||
+                       (m.body_rootid[second] == root && m.body_weldid[first] == 0);
+    if (lands) least = std::min(least, touch.phi);
+  }
+  return least;
 }
 
 std::vector<std::string> System::actuator_names() const {

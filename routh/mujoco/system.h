@@ -67,6 +67,10 @@ class System final : public routh::System {
   double reach() const;
   void set_reach(double reach);
 
+  /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
+  /// infinite beyond the reach.
+  double clearance(const Eigen::VectorXd& q, int joint) const;
+
   /// Inputs of the actuators, zero at first; their inner states do not change.
   int nu() const;
   std::vector<std::string> actuator_names() const;
