@@ -1,0 +1,110 @@
+#include "routh/mujoco/contacts.h"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <tuple>
+
+namespace routh::mujoco {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using RowMatrix3d = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
+struct Placed {
+  Vector3d centre, half;
+  Matrix3d axes;  // columns
+};
+
+Placed placed(const mjModel& model, const mjData& data, int geom) {
+  return {Eigen::Map<const Vector3d>(data.geom_xpos + 3 * geom),
+          Eigen::Map<const Vector3d>(model.geom_size + 3 * geom),
+          Eigen::Map<const RowMatrix3d>(data.geom_xmat + 9 * geom)};
+}
+
+// The axis of the box along n, or -1.
+int face_along(const Placed& box, const Vector3d& n) {
+  int axis = 0;
+  (box.axes.transpose() * n).cwiseAbs().maxCoeff(&axis);
+  return box.axes.col(axis).cross(n).norm() < 1e-9 ? axis : -1;
+}
+
+// MuJoCo's point lies halfway between the surfaces, so that a face tells the whole gap.
+double box_gap(const Placed& first, const Placed& second, const Touch& touch) {
+  const Vector3d n = touch.frame.row(0).transpose();
+  if (const int k = face_along(second, n); k >= 0)
+    return 2 * (n.dot(touch.point - second.centre) - second.half[k]);
+  if (const int k = face_along(first, n); k >= 0)
+    return 2 * (n.dot(first.centre - touch.point) - first.half[k]);
+  return touch.phi;
+}
+
+bool near_box(const Placed& box, const Touch& touch) {
+  const Vector3d local = box.axes.transpose() * (touch.point - box.centre);
+  return ((local.cwiseAbs() - box.half).array() <= std::abs(touch.phi) + 1e-6).all();
+}
+
+}  // namespace
+
+void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touches) {
+  if (data.warning[mjWARN_CONTACTFULL].number > 0) {
+    data.warning[mjWARN_CONTACTFULL].number = 0;
+    throw std::runtime_error("MuJoCo found more than " + std::to_string(data.ncon) +
+                             " contacts and dropped the others; raise the model's nconmax or "
+                             "shorten the reach of contacts");
+  }
+
+  touches.clear();
+  for (int i = 0; i < data.ncon; ++i) {
+    const mjContact& contact = data.contact[i];
+    // MuJoCo's normal points from its first geometry, often the ground, to the other
+    Touch touch{.first = contact.geom2, .second = contact.geom1, .phi = contact.dist};
+    const int weld_first = model.body_weldid[model.geom_bodyid[touch.first]];
+    const int weld_second = model.body_weldid[model.geom_bodyid[touch.second]];
+    if (weld_first == weld_second) continue;  // nothing moves
+    touch.mu = contact.dim >= 3 ? std::min(contact.friction[0], contact.friction[1]) : 0;
+    touch.point = Eigen::Map<const Vector3d>(contact.pos);
+    touch.frame = Eigen::Map<const RowMatrix3d>(contact.frame);
+    touch.frame.array() += 0.0;  // no negative zeros
+
+    if (model.geom_type[touch.first] == mjGEOM_BOX && model.geom_type[touch.second] == mjGEOM_BOX) {
+      const Placed first = placed(model, data, touch.first),
+                   second = placed(model, data, touch.second);
+      touch.phi = box_gap(first, second, touch);
+      if (!near_box(first, touch) || !near_box(second, touch)) continue;
+      const bool repeated = std::any_of(touches.begin(), touches.end(), [&](const Touch& other) {
+        return other.first == touch.first && other.second == touch.second &&
+               (other.point - touch.point).norm() < 1e-9 &&
+               (other.frame.row(0) - touch.frame.row(0)).norm() < 1e-9;
+      });
+      if (repeated) continue;
+    }
+    touches.push_back(touch);
+  }
+
+  // by pair, then by place on the first geometry in micrometres
+  const auto key = [&](const Touch& touch) {
+    const Placed first = placed(model, data, touch.first);
+    const Vector3d local = first.axes.transpose() * (touch.point - first.centre);
+    return std::tuple(touch.second, touch.first, std::lround(1e6 * local.x()),
+                      std::lround(1e6 * local.y()), std::lround(1e6 * local.z()));
+  };
+  std::stable_sort(touches.begin(), touches.end(),
+                   [&](const Touch& a, const Touch& b) { return key(a) < key(b); });
+  for (std::size_t begin = 0; begin < touches.size();) {
+    std::size_t end = begin;
+    while (end < touches.size() && touches[end].first == touches[begin].first &&
+           touches[end].second == touches[begin].second)
+      ++end;
+    for (std::size_t i = begin; i < end; ++i) {
+      touches[i].nth = static_cast<int>(i - begin);
+      touches[i].count = static_cast<int>(end - begin);
+    }
+    begin = end;
+  }
+}
+
+}  // namespace routh::mujoco

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routh/model/system.h"
+#include "routh/simulate/trajectory.h"
+
+struct mjModel_;
+
+/// Models in MuJoCo's MJCF or in URDF as mechanisms. MuJoCo reads the file, computes inertia and
+/// forces, and detects collisions; its soft constraints become rigid ones:
+///
+///   contacts               Coulomb friction with the tangential coefficient; condim 1: none
+///   limits of joints       frictionless contacts whose gap is in the joint's unit
+///   equality constraints   bilateral rows A v = 0
+///
+/// q and v are MuJoCo's qpos and qvel: free and ball joints have quaternions in q, and the angular
+/// velocity in v is in the body's frame.
+namespace routh::mujoco {
+
+class System final : public routh::System {
+ public:
+  /// Reads a file. Throws std::invalid_argument with MuJoCo's message when it cannot.
+  explicit System(const std::string& path);
+  /// From text in memory; `name` stands for the file in messages. Files that it includes are looked
+  /// for in the current folder.
+  static System from_text(std::string_view text, const std::string& name = "model.xml");
+
+  /// Copies share the model. evaluate() and the like work in scratch memory of the object: every
+  /// thread needs a copy of its own.
+  System(const System& other);
+  System(System&&) noexcept;
+  System& operator=(System other) noexcept;
+  ~System() override;
+
+  int nq() const override;
+  int nv() const override;
+  /// `wanted` is ignored. Contact::bias_n and bias_t stay zero; Kq and Kv hold springs, damping and
+  /// servo gains alone. Also throws when q or v is not finite.
+  void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
+                const std::vector<char>* wanted = nullptr) const override;
+  void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
+            Eigen::VectorXd& joint) const override;
+  double potential_energy(const Eigen::VectorXd& q) const override;
+  void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const override;
+  bool contacts_vary() const override { return true; }
+  /// "knee" of hinges and slides, "torso.x" .. "torso.qz" of free joints.
+  std::vector<std::string> coordinate_names() const override;
+  /// "knee", "torso.vx" .. "torso.wz".
+  std::vector<std::string> velocity_names() const override;
+
+  /// The model's name attribute, a title for people.
+  std::string title() const;
+  /// What is taken differently from MuJoCo, one sentence each.
+  const std::vector<std::string>& notes() const;
+
+  std::vector<std::string> keyframes() const;
+  /// Throws std::invalid_argument naming the known ones.
+  State keyframe(const std::string& name) const;
+  /// The reference configuration of the model, at rest.
+  State home() const;
+
+  /// Geometries nearer than this are listed as contacts [m].
+  double reach() const;
+  void set_reach(double reach);
+
+  /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
+  /// infinite beyond the reach.
+  double clearance(const Eigen::VectorXd& q, int joint) const;
+
+  /// Inputs of the actuators, zero at first; their inner states do not change.
+  int nu() const;
+  std::vector<std::string> actuator_names() const;
+  const Eigen::VectorXd& control() const;
+  void set_control(const Eigen::VectorXd& control);
+  /// Inputs and inner states of the actuators and places of mocap bodies as in a keyframe.
+  void set_control(const std::string& keyframe);
+
+  /// The model as it was read, for MuJoCo's own functions.
+  const mjModel_* model() const;
+
+ private:
+  struct Impl;
+  explicit System(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace routh::mujoco
