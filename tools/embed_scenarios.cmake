@@ -1,11 +1,12 @@
-# Writes OUTPUT, a C++ source that holds every YAML file of SCENARIOS as text.
+# Writes OUTPUT, a C++ source that holds every file of SCENARIOS as text.
 set(code "#include \"routh/io/builtin_scenarios.h\"\n\nnamespace routh::io {\n\n")
 string(APPEND code "const std::vector<BuiltinScenario>& builtin_scenarios() {\n")
 string(APPEND code "  static const std::vector<BuiltinScenario> scenarios = {\n")
 foreach(file IN LISTS SCENARIOS)
   get_filename_component(name ${file} NAME_WE)
+  get_filename_component(base ${file} NAME)
   file(READ ${file} text)
-  string(APPEND code "{\"${name}\", R\"yaml(${text})yaml\"},\n")
+  string(APPEND code "{\"${name}\", \"scenarios/${base}\", R\"file(${text})file\"},\n")
 endforeach()
 string(APPEND code "  };\n  return scenarios;\n}\n\n}  // namespace routh::io\n")
 file(WRITE ${OUTPUT} "${code}")

@@ -99,8 +99,7 @@ int run_check(const CheckArguments& a) {
   if (!cone.pointed && cone.jam.size()) {
     std::string text;
     for (int i = 0; i < p.contacts(); ++i)
-      text +=
-          fmt::format(" {} ({:.3g}, {:.3g})", impact.names[i], cone.jam[i], cone.jam[p.tangent(i)]);
+      text += fmt::format(" {} {:.3g}", impact.names[i], cone.jam[i]);
     line("  impulses that cancel", text);
   }
   std::vector<std::string> names;
@@ -126,6 +125,7 @@ void add_check(CLI::App& app, int& code) {
   auto a = std::make_shared<CheckArguments>();
   CLI::App* c = app.add_subcommand("check", "is the outcome of an impact well defined?");
   a->scenario.add_to(*c);
+  a->scenario.add_contact_options(*c);
   c->add_option("--json", a->json,
                 "write the answers as JSON to a file, or to standard output with -");
   c->callback([a, &code] { code = run_check(*a); });

@@ -24,8 +24,15 @@ void add_ensemble(CLI::App& app, int& code);
 struct ScenarioArguments {
   std::string name;
   std::vector<std::string> set;
+  io::ModelStart start;
+  int edges = 0;
+  double touching = 0;
+  bool patches = false;
 
+  /// Options for scenarios and models alike.
   void add_to(CLI::App& command);
+  /// Options of friction and touching, for commands about one impact.
+  void add_contact_options(CLI::App& command);
   io::Scenario load() const;
 };
 

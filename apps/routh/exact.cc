@@ -122,8 +122,12 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
     for (std::size_t c = 0; c < piece.corners.size() && c < 24; ++c) {
       std::string line = "   ";
       for (std::size_t i = 0; i < impact.names.size(); ++i) {
-        line += fmt::format(" {} ({:.5f}, {:.5f})", impact.names[i], piece.corners[c][i] + 0.0,
-                            piece.corners[c][impact.problem().tangent(static_cast<int>(i))] + 0.0);
+        const ImpactProblem& p = impact.problem();
+        line += fmt::format(" {} ({:.5f}", impact.names[i], piece.corners[c][i] + 0.0);
+        for (int t = 0; t < p.tangents; ++t)
+          line +=
+              fmt::format(", {:.5f}", piece.corners[c][p.tangent(static_cast<int>(i)) + t] + 0.0);
+        line += ")";
       }
       text += line + "\n";
     }

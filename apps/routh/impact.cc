@@ -12,6 +12,7 @@
 #include "routh/io/figures.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
+#include "routh/io/model.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -29,6 +30,7 @@ struct ImpactArguments {
   std::string contact;
   ExactArguments exact;
   bool coverage = false;
+  std::string compare;
   std::string json, csv, plot;
 };
 
@@ -101,6 +103,7 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
     exact = exact_set(impact, a.exact);
     options.keep = std::min(options.samples, kCoverageOutcomes);
   }
+  if (!a.compare.empty()) options.keep = std::min(options.samples, kCoverageOutcomes);
   if (!a.plot.empty()) {
     options.keep = std::max(options.keep, kFigureOutcomes);
     options.paths = kFigurePaths;
@@ -163,8 +166,66 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
   return applied;
 }
 
+/// MuJoCo's one outcome beside those of the law, and how far it is from the nearest.
+void compare(const io::ImpactCase& impact, Applied& applied) {
+  const ImpactProblem& p = impact.problem();
+  const io::MujocoOutcome own = io::mujoco_outcome(impact.scenario);
+  const Eigen::VectorXd c = impact.reduced.J * own.velocity;
+  Nearest nearest{HUGE_VAL, {}};
+  if (applied.report.set) {
+    nearest = nearest_point(*applied.report.set, c);
+  } else {
+    const auto consider = [&](const Eigen::VectorXd& outcome) {
+      const double distance = (outcome - c).norm();
+      if (distance < nearest.distance) nearest = {distance, outcome};
+    };
+    for (const io::OutcomeRow& row : applied.report.outcomes) consider(row.outcome.c_plus);
+    if (applied.set) {
+      for (const SetSample& s : applied.set->kept) {
+        if (s.terminated) consider(s.outcome.c_plus);
+      }
+    }
+  }
+  const io::OutcomeRow row =
+      io::outcome_row(impact, "mujoco", {Eigen::VectorXd::Zero(p.c.size()), c, 0});
+  const double energy = kinetic_energy(impact.scenario.terms, own.velocity);
+  applied.report.answers["compare"] = {
+      {"simulator", "mujoco"},
+      {"reached", own.reached},
+      {"velocity", std::vector<double>(own.velocity.begin(), own.velocity.end())},
+      {"contact_velocity", std::vector<double>(c.begin(), c.end())},
+      {"energy", energy},
+      {"rebound_velocity", std::vector<double>(own.rebound.begin(), own.rebound.end())},
+      {"stop_time", own.stop_time},
+      {"duration", own.duration},
+      {"penetration", own.penetration},
+      {"steps", own.steps},
+      {"distance", std::isfinite(nearest.distance) ? io::Json(nearest.distance) : io::Json()},
+      {"spread", applied.set && applied.set->terminated
+                     ? io::Json((applied.set->c_max - applied.set->c_min).norm())
+                     : io::Json()}};
+  applied.shown += fmt::format(
+      "\nMuJoCo's one outcome: contacts stop approaching after {:.3g} ms ({} steps, {:.2g} m deep)"
+      "{}\n         energy {:.6g} J\n",
+      1e3 * own.stop_time, own.steps, own.penetration,
+      own.reached ? "" : "; they still approach at the end", energy);
+  applied.shown += describe_contacts(impact, c, row.modes);
+  if (std::isfinite(nearest.distance)) {
+    applied.shown +=
+        fmt::format("         it is {:.3g} m/s from the nearest outcome{}\n", nearest.distance,
+                    applied.set && applied.set->terminated
+                        ? fmt::format("; the outcomes spread over {:.3g} m/s",
+                                      (applied.set->c_max - applied.set->c_min).norm())
+                        : "");
+  }
+}
+
 int run_impact(const ImpactArguments& a) {
   // everything that can be wrong is found before the work begins
+  if (!a.compare.empty() && !io::is_model(a.scenario.name)) {
+    throw io::InputError(fmt::format("--compare {}: {} is not a model of MuJoCo (.xml, .urdf)",
+                                     a.compare, a.scenario.name));
+  }
   if (a.exact.asks() && a.law != "exact")
     throw io::InputError("--maximize, --minimize and --contains need --law exact");
   if (a.coverage && a.law != "set") throw io::InputError("--coverage needs --law set");
@@ -190,6 +251,7 @@ int run_impact(const ImpactArguments& a) {
 
   Applied applied = apply_law(impact, a);
   applied.report.summary["pointed"] = cone.pointed;
+  if (!a.compare.empty()) compare(impact, applied);
 
   // what was asked for
   const std::string json = io::to_json(impact, applied.report).dump(2) + "\n";
@@ -215,6 +277,7 @@ void add_impact(CLI::App& app, int& code) {
   auto a = std::make_shared<ImpactArguments>();
   CLI::App* c = app.add_subcommand("impact", "resolve an impact and show its outcomes");
   a->scenario.add_to(*c);
+  a->scenario.add_contact_options(*c);
   c->add_option("--law", a->law,
                 "all: every outcome of simultaneous and sequential; simultaneous: P1 (31); "
                 "sequential: one contact after "
@@ -253,6 +316,10 @@ void add_impact(CLI::App& app, int& code) {
       ->capture_default_str();
   c->add_option("--contact", a->contact,
                 "single: the contact (default: each approaching one in turn)");
+  c->add_option("--compare", a->compare,
+                "model: let this simulator step through the impact and show its one outcome beside "
+                "ours")
+      ->check(CLI::IsMember({"mujoco"}));
   c->add_flag("--coverage", a->coverage, "set: how far the samples are from the exact set");
   c->add_option("--maximize", a->exact.maximize,
                 "exact: the largest energy, normal.NAME or tangential.NAME of an outcome")

@@ -13,10 +13,38 @@
 namespace routh::app {
 
 void ScenarioArguments::add_to(CLI::App& command) {
-  command.add_option("scenario", name, "a built-in scenario (see 'routh list') or a YAML file")
+  command
+      .add_option(
+          "scenario", name,
+          "a built-in scenario (see 'routh list'), a YAML file, or a model of MuJoCo (.xml, "
+          ".urdf)")
       ->required();
   command.add_option("--set", set, "change a parameter: name=value, may be repeated")
       ->type_name("NAME=VALUE");
+  command.add_option("--state", start.state, "model: begin at this keyframe (default: the first)")
+      ->type_name("KEYFRAME");
+  command.add_option("--qpos", start.qpos, "model: coordinates instead of those of the keyframe")
+      ->delimiter(',')
+      ->type_name("Q,..");
+  command.add_option("--qvel", start.qvel, "model: velocities instead of those of the keyframe")
+      ->delimiter(',')
+      ->type_name("V,..");
+  command
+      .add_option("--drop", start.drop,
+                  "model: lift it to this height above the ground [m] and let it fall until it "
+                  "touches")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--edges", edges, "in space: edges of the friction cone (default: 8)")
+      ->check(CLI::Range(3, 64));
+}
+
+void ScenarioArguments::add_contact_options(CLI::App& command) {
+  command
+      .add_option("--touching", touching,
+                  "contacts with a gap up to this take part [m] (default: 1e-6, models 1e-4)")
+      ->check(positive("a length"));
+  command.add_flag("--extreme-points", patches,
+                   "in space: of contacts side by side in one plane keep the outermost");
 }
 
 io::Scenario ScenarioArguments::load() const {
@@ -31,7 +59,11 @@ io::Scenario ScenarioArguments::load() const {
       throw io::InputError(fmt::format("--set {}: {}", text, e.what()));
     }
   }
-  return io::load_scenario(name, overrides);
+  io::Scenario scenario = io::load_scenario(name, overrides, start);
+  if (edges > 0) scenario.edges = edges;
+  if (touching > 0) scenario.touching = touching;
+  scenario.extreme_points = patches;
+  return scenario;
 }
 
 CLI::Validator positive(const std::string& what) {
@@ -74,11 +106,14 @@ void add_list(CLI::App& app) {
       app.add_subcommand("list", "show the built-in scenarios and their parameters");
   command->callback([] {
     for (const std::string& name : io::scenario_names()) {
+      if (io::is_model(name) && !io::has_models()) continue;
       const io::Scenario s = io::load_scenario(name);
       fmt::print("{}\n    {}\n", name, s.title);
       for (const io::Parameter& p : s.parameters)
         fmt::print("      {:<20} {:>8.5g} {:<8} {}\n", p.name, p.value, p.unit, p.about);
+      if (!s.states.empty()) fmt::print("      --state {}\n", fmt::join(s.states, ", "));
     }
+    if (!io::has_models()) fmt::print("\n{}\n", io::kModelsMissing);
   });
 }
 
@@ -89,10 +124,16 @@ int main(int argc, char** argv) {
   CLI::App app("All outcomes of rigid bodies that collide at several frictional contacts at once.");
   app.name("routh");
   app.require_subcommand(1);
-  app.set_version_flag("--version", app::has_exact()
-                                        ? "routh 0.1.0, with exact sets"
-                                        : "routh 0.1.0, without exact sets (apt-get install "
-                                          "libppl-dev libgmp-dev, then make build)");
+  app.set_version_flag(
+      "--version",
+      fmt::format(
+          "routh 0.1.0, {}, {}",
+          app::has_exact() ? "with exact sets"
+                           : "without exact sets (apt-get install libppl-dev libgmp-dev, "
+                             "then make build)",
+          io::has_models()
+              ? "with models of MuJoCo"
+              : "without models of MuJoCo (apt-get install libmujoco-dev, then make build)"));
   int code = app::kDone;
   try {
     app::catch_interrupt();

@@ -33,17 +33,29 @@ std::string amount(double x) {
   return fmt::format("{:.0f}", x);
 }
 
+/// Width of the longest name of a contact.
+std::size_t name_width(const io::ImpactCase& impact) {
+  std::size_t width = 4;
+  for (const std::string& name : impact.names) width = std::max(width, name.size());
+  return width;
+}
+
+/// The tangential part of a contact, one number in the plane, two in space.
+std::string tangential(const ImpactProblem& p, const Eigen::VectorXd& c, int contact) {
+  const int t = p.tangent(contact);
+  return p.tangents == 1 ? number(c[t]) : fmt::format("{},{}", number(c[t]), number(c[t + 1]));
+}
+
 std::string contact_lines(const io::ImpactCase& impact, const Eigen::VectorXd& c,
                           const std::vector<ContactState>& states, const Eigen::VectorXd* impulse) {
   const ImpactProblem& p = impact.problem();
   std::string text;
   for (int i = 0; i < p.contacts(); ++i) {
-    text += fmt::format("    {:<4} normal {}  tangential {}  {:<10}", impact.names[i], number(c[i]),
-                        number(c[p.tangent(i)]), to_string(states[i]));
-    if (impulse) {
-      text +=
-          fmt::format("  impulse {},{}", number((*impulse)[i]), number((*impulse)[p.tangent(i)]));
-    }
+    text +=
+        fmt::format("    {:<{}} normal {}  tangential {}  {:<10}", impact.names[i],
+                    name_width(impact), number(c[i]), tangential(p, c, i), to_string(states[i]));
+    if (impulse)
+      text += fmt::format("  impulse {},{}", number((*impulse)[i]), tangential(p, *impulse, i));
     text += '\n';
   }
   return text;
@@ -65,9 +77,17 @@ std::string describe_before(const io::ImpactCase& impact) {
   text += fmt::format("\nbefore                            energy {:.6g} J, velocities in m/s\n",
                       kinetic_energy(s.terms, s.v));
   text += contact_lines(impact, p.c, contact_states(p, p.c), nullptr);
-  for (const std::string& name : impact.apart)
-    text += fmt::format("    {:<4} does not touch\n", name);
+  if (p.tangents == 1) {
+    for (const std::string& name : impact.apart)
+      text += fmt::format("    {:<4} does not touch\n", name);
+  }
+  for (const std::string& note : s.notes) text += fmt::format("    note: {}\n", note);
   return text;
+}
+
+std::string describe_contacts(const io::ImpactCase& impact, const Eigen::VectorXd& c,
+                              const std::vector<ContactState>& states) {
+  return contact_lines(impact, c, states, nullptr);
 }
 
 std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report) {
@@ -94,9 +114,14 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
     }
     return text;
   };
+  constexpr std::size_t kShown = 20;
   std::string text;
-  for (std::size_t k = 0; k < report.outcomes.size(); ++k)
+  for (std::size_t k = 0; k < report.outcomes.size() && k < kShown; ++k)
     text += entry(report.outcomes[k], fmt::format("outcome {}", k + 1));
+  if (report.outcomes.size() > kShown) {
+    text += fmt::format("\n.. {} more outcomes; --json and --csv have them all\n",
+                        report.outcomes.size() - kShown);
+  }
   for (const io::OutcomeRow& row : report.unfinished) text += entry(row, "did not end");
   return text;
 }
@@ -121,10 +146,13 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";
   text += "\n    range of the outcomes [m/s]\n";
   for (int i = 0; i < p.contacts(); ++i) {
-    const int t = p.tangent(i);
-    text +=
-        fmt::format("    {:<4} normal {} to {}   tangential {} to {}\n", impact.names[i],
-                    number(r.c_min[i]), number(r.c_max[i]), number(r.c_min[t]), number(r.c_max[t]));
+    text += fmt::format("    {:<{}} normal {} to {}   tangential", impact.names[i],
+                        name_width(impact), number(r.c_min[i]), number(r.c_max[i]));
+    for (int k = 0; k < p.tangents; ++k) {
+      const int t = p.tangent(i) + k;
+      text += fmt::format("{} {} to {}", k ? "," : "", number(r.c_min[t]), number(r.c_max[t]));
+    }
+    text += '\n';
   }
   return text;
 }

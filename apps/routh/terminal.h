@@ -10,6 +10,9 @@
 namespace routh::app {
 
 std::string describe_before(const io::ImpactCase& impact);
+/// One line a contact: velocities and state.
+std::string describe_contacts(const io::ImpactCase& impact, const Eigen::VectorXd& c,
+                              const std::vector<ContactState>& states);
 std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report);
 std::string describe_set(const io::ImpactCase& impact, const SetResult& result);
 

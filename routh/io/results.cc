@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "routh/io/document.h"
+#include "routh/io/model.h"
 
 namespace routh::io {
 namespace {
@@ -53,14 +54,26 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
   return j;
 }
 
+/// Titles of columns ordered as c; in space a contact has two tangents.
+std::string contact_columns(const ImpactCase& impact, const std::string& normal,
+                            const std::string& tangential) {
+  std::string titles;
+  for (const std::string& name : impact.names) titles += fmt::format(",{}.{}", normal, name);
+  for (const std::string& name : impact.names) {
+    if (impact.problem().tangents == 1) {
+      titles += fmt::format(",{}.{}", tangential, name);
+    } else {
+      titles += fmt::format(",{0}1.{1},{0}2.{1}", tangential, name);
+    }
+  }
+  return titles;
+}
+
 /// One row per corner of a set.
 std::string corners_csv(const ImpactCase& impact, const std::vector<Polytope>& pieces,
                         const std::string& velocities) {
   std::string csv = "piece,dimension" + velocities;
-  for (const char* what : {"normal", "tangential"}) {
-    for (const std::string& name : impact.names) csv += fmt::format(",{}.{}", what, name);
-  }
-  csv += '\n';
+  csv += contact_columns(impact, "normal", "tangential") + '\n';
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     for (const VectorXd& c : pieces[k].corners) {
       csv += fmt::format("{},{}", k, pieces[k].dimension);
@@ -94,9 +107,13 @@ ImpactCase impact_case(Scenario scenario) {
         fmt::format("{}: an event-selected system has no impacts; 'routh simulate {}' moves it",
                     s.name, s.name));
   try {
-    impact.reduced = reduce(s.terms, s.v);
+    std::vector<int> contacts = touching_contacts(s.terms, s.touching);
+    if (s.extreme_points) contacts = extreme_points(s.terms, contacts);
+    impact.reduced = reduce(s.terms, s.v, std::move(contacts));
   } catch (const std::invalid_argument& e) {
-    throw InputError(fmt::format("{}: {}", s.name, e.what()));
+    throw InputError(
+        fmt::format("{}: {}{}", s.name, e.what(),
+                    s.model ? "; lift the model, use --drop, or allow it with --touching" : ""));
   }
   for (const Contact& contact : s.terms.contacts) impact.apart.push_back(contact.name);
   for (const int i : impact.reduced.contacts) {
@@ -104,13 +121,22 @@ ImpactCase impact_case(Scenario scenario) {
     impact.names.push_back(name);
     impact.apart.erase(std::find(impact.apart.begin(), impact.apart.end(), name));
   }
-  if (impact.names.empty())
-    throw InputError(fmt::format("{}: no contact touches at the start; close a gap first", s.name));
-  if (impact.problem().tangents != 1)
+  if (impact.names.empty()) {
     throw InputError(
-        fmt::format("{}: Jt has two rows per contact; only planar problems (one row per "
-                    "contact) can be solved so far",
-                    s.name));
+        s.model
+            ? fmt::format("{}: no contact touches at this state; {}. Move it, or use --drop HEIGHT",
+                          s.name, nearest_gaps(s))
+            : fmt::format("{}: no contact touches at the start; close a gap first", s.name));
+  }
+  if (s.model && !impact.approaching()) {
+    throw InputError(
+        fmt::format("{}: no contact approaches, there is no impact; {}", s.name, nearest_gaps(s)));
+  }
+  ImpactProblem& p = impact.reduced.problem;
+  p.edges = s.edges;
+  if (s.impact.step <= 0 && impact.approaching()) {
+    impact.scenario.impact.step = -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean();
+  }
   return impact;
 }
 
@@ -257,6 +283,9 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
     parameters[parameter.name] = parameter.value;
   j["parameters"] = parameters;
   j["contacts"] = impact.names;
+  j["velocities"] = impact.scenario.velocities;
+  if (p.tangents == 2) j["edges"] = p.edges;
+  if (!impact.scenario.notes.empty()) j["notes"] = impact.scenario.notes;
   j["before"] = {{"velocity", list(impact.scenario.v)},
                  {"normal", normals(p, p.c)},
                  {"tangential", tangentials(p, p.c)},
@@ -308,13 +337,19 @@ Objective parse_objective(const ImpactCase& impact, const std::string& option,
   const std::string kind = text.substr(0, dot);
   const std::string name = dot == std::string::npos ? "" : text.substr(dot + 1);
   const auto contact = std::find(impact.names.begin(), impact.names.end(), name);
-  if ((kind != "normal" && kind != "tangential") || contact == impact.names.end()) {
-    throw InputError(
-        fmt::format("{} {}: must be energy, normal.NAME or tangential.NAME with a contact of {}",
-                    option, text, join(impact.names)));
+  const bool space = impact.problem().tangents == 2;
+  const std::vector<std::string> kinds =
+      space ? std::vector<std::string>{"normal", "tangential1", "tangential2"}
+            : std::vector<std::string>{"normal", "tangential"};
+  const auto which = std::find(kinds.begin(), kinds.end(), kind);
+  if (which == kinds.end() || contact == impact.names.end()) {
+    throw InputError(fmt::format(
+        "{} {}: must be energy, normal.NAME or {} with a contact of {}", option, text,
+        space ? "tangential1.NAME, tangential2.NAME" : "tangential.NAME", join(impact.names)));
   }
   const int i = static_cast<int>(contact - impact.names.begin());
-  return {text, kind == "normal" ? i : impact.problem().tangent(i)};
+  const int k = static_cast<int>(which - kinds.begin());
+  return {text, k == 0 ? i : impact.problem().tangent(i) + k - 1};
 }
 
 Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
@@ -361,17 +396,13 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
   std::string velocities;
-  const auto& mechanism = impact.scenario.mechanism;
-  for (int i = 0; i < impact.scenario.v.size(); ++i)
-    velocities += fmt::format(",v.{}", mechanism ? mechanism->coordinates()[i] : std::to_string(i));
+  for (const std::string& name : impact.scenario.velocities) velocities += ",v." + name;
   if (report.set) return corners_csv(impact, *report.set, velocities);
 
   std::string csv = "outcome,law,order,energy,residual" + velocities;
-  for (const char* what :
-       {"normal", "tangential", "mode", "impulse_normal", "impulse_tangential"}) {
-    for (const std::string& name : impact.names) csv += fmt::format(",{}.{}", what, name);
-  }
-  csv += '\n';
+  csv += contact_columns(impact, "normal", "tangential");
+  for (const std::string& name : impact.names) csv += ",mode." + name;
+  csv += contact_columns(impact, "impulse_normal", "impulse_tangential") + '\n';
   const int m = impact.problem().contacts();
   for (std::size_t k = 0; k < report.outcomes.size(); ++k) {
     const OutcomeRow& row = report.outcomes[k];

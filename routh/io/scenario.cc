@@ -11,6 +11,7 @@
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/mechanism.h"
+#include "routh/io/model.h"
 
 namespace routh::io {
 namespace {
@@ -182,11 +183,21 @@ std::vector<std::string> scenario_names() {
   return names;
 }
 
-Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides) {
+bool is_model(const std::string& name_or_path) {
+  std::string file = name_or_path;
+  for (const BuiltinScenario& s : builtin_scenarios()) {
+    if (name_or_path == s.name) file = s.file;
+  }
+  const std::string ending = std::filesystem::path(file).extension().string();
+  return ending == ".xml" || ending == ".mjcf" || ending == ".urdf";
+}
+
+Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides,
+                       const ModelStart& start) {
   // a built-in name or a file
   std::string text, file = name_or_path;
   for (const BuiltinScenario& s : builtin_scenarios()) {
-    if (name_or_path == s.name) text = s.text, file = "scenarios/" + name_or_path + ".yaml";
+    if (name_or_path == s.name) text = s.text, file = s.file;
   }
   if (text.empty()) {
     if (!std::filesystem::exists(name_or_path)) {
@@ -195,7 +206,20 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
           "there is no scenario or file '{}'; {}", name_or_path,
           close.empty() ? "'routh list' shows the scenarios" : "did you mean '" + close + "'?"));
     }
-    text = read_file(name_or_path);
+    if (!is_model(name_or_path)) text = read_file(name_or_path);
+  }
+  if (is_model(name_or_path)) {
+    if (!overrides.empty()) {
+      throw InputError(fmt::format("--set {}: a model of MuJoCo has no parameters; edit {}",
+                                   overrides[0].name, name_or_path));
+    }
+    return load_model(name_or_path, text, start);
+  }
+  if (start.given()) {
+    throw InputError(fmt::format(
+        "{}: --state, --qpos, --qvel and --drop place models of MuJoCo; this is a scenario whose "
+        "start is in its file",
+        name_or_path));
   }
 
   Scenario scenario{.name = name_or_path};
@@ -211,7 +235,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     scenario.q = loaded.q, scenario.v = loaded.v;
     if (root.has("start")) read_start(root["start"], scenario);
     scenario.terms = scenario.mechanism->terms(scenario.q, scenario.v);
-    scenario.coordinates = scenario.mechanism->coordinates();
+    scenario.coordinates = scenario.velocities = scenario.mechanism->coordinates();
   } else if (root.has("system")) {
     root.allow_keys({"title", "parameters", "system", "simulate"});
     scenario.system = root["system"].text();
@@ -220,6 +244,8 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     scenario.simulation.method = "event-selected";
   } else if (root.has("M")) {
     read_matrices(root, scenario);
+    for (Eigen::Index i = 0; i < scenario.v.size(); ++i)
+      scenario.velocities.push_back(std::to_string(i));
   } else {
     root.fail("must have 'mechanism', 'system' or the matrices M, Jn, Jt, mu, v");
   }

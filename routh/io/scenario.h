@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,10 +9,11 @@
 #include "routh/model/limb.h"
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
+#include "routh/mujoco/system.h"
 
-/// Scenarios: a mechanism (or plain matrices) at the instant of an impact or the start of
-/// a motion, as a YAML file.
-/// docs/scenarios.md describes the format; the files in scenarios/ are part of the program.
+/// Scenarios: a mechanism (or plain matrices) at the instant of an impact or the start of a motion,
+/// as a YAML file, or a model of MuJoCo (MJCF, URDF). docs/scenarios.md describes the format; the
+/// files in scenarios/ are part of the program.
 namespace routh::io {
 
 struct Parameter {
@@ -22,7 +24,7 @@ struct Parameter {
 
 /// How the paper or the author samples this impact.
 struct ImpactDefaults {
-  double step = 1;                  ///< h [N s]
+  double step = 1;                  ///< h [N s]; 0: what stops the fastest contact alone
   int limit = 1000;                 ///< N
   std::uint64_t samples = 1 << 14;  ///< M
 };
@@ -39,14 +41,26 @@ struct Scenario {
   std::string name;  ///< of the built-in scenario, or the file's path
   std::string title;
   std::vector<Parameter> parameters;         ///< with overrides applied
-  std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices and named systems
-  std::string system;                        ///< an event-selected system of P5, by name
-  std::vector<std::string> coordinates;      ///< of q; of the mechanism unless there is none
-  std::vector<Limb> limbs;                   ///< coordinates without mass
-  Eigen::VectorXd q, v;                      ///< at the start; q is empty for plain matrices
-  Terms terms;                               ///< at the start
+  std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices, named systems and models
+  std::shared_ptr<const mujoco::System> model;  ///< of an MJCF or URDF file
+  std::string system;                           ///< an event-selected system of P5, by name
+  std::vector<std::string> coordinates;         ///< names of q
+  std::vector<std::string> velocities;          ///< names of v
+  std::vector<std::string> states;              ///< names of the model's keyframes
+  std::vector<std::string> notes;               ///< what is taken differently from the model
+  std::vector<Limb> limbs;                      ///< coordinates without mass
+  Eigen::VectorXd q, v;                         ///< at the start; q is empty for plain matrices
+  Terms terms;                                  ///< at the start
+  double touching = 1e-6;                       ///< gaps up to this take part in an impact [m]
+  int edges = 8;                                ///< of friction cones in space
+  bool extreme_points = false;                  ///< leave out contacts inside a patch of others
   ImpactDefaults impact;
   SimulationDefaults simulation;
+
+  /// What moves: the mechanism or the model; none for plain matrices and named systems.
+  const System* moving() const {
+    return mechanism ? static_cast<const System*>(&*mechanism) : model.get();
+  }
 };
 
 struct Override {
@@ -54,11 +68,27 @@ struct Override {
   double value = 0;
 };
 
+/// Where a model begins: at a keyframe (the first, unless named; the reference configuration where
+/// there is none), with these coordinates instead, or after a fall.
+struct ModelStart {
+  std::string state;
+  std::vector<double> qpos, qvel;
+  std::optional<double> drop;  ///< falls from this height above the ground [m]
+
+  bool given() const { return !state.empty() || !qpos.empty() || !qvel.empty() || drop; }
+};
+
 /// Names of the built-in scenarios, sorted.
 std::vector<std::string> scenario_names();
+/// Is it a model of MuJoCo, by its built-in name or the ending of its path?
+bool is_model(const std::string& name_or_path);
+/// Was the program built with MuJoCo?
+bool has_models();
+inline constexpr const char* kModelsMissing =
+    "models of MuJoCo need libmujoco-dev: apt-get install libmujoco-dev, then make build";
 
-/// A built-in scenario by name or a YAML file by path. Throws InputError.
-Scenario load_scenario(const std::string& name_or_path,
-                       const std::vector<Override>& overrides = {});
+/// A built-in scenario by name, or a YAML, MJCF or URDF file by path. Throws InputError.
+Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides = {},
+                       const ModelStart& start = {});
 
 }  // namespace routh::io

@@ -20,6 +20,7 @@ struct Contact {
   /// Where, in world coordinates [m], and the direction from the second body to the first; for
   /// drawings.
   Eigen::Vector3d point = Eigen::Vector3d::Zero(), normal = Eigen::Vector3d::UnitY();
+  int pair = -1;  ///< contacts between the same two shapes share this number; -1: not known
 };
 
 struct Terms {

@@ -271,7 +271,8 @@ void System::Impl::fill_contacts(Terms& terms) {
                               .Jt = J.bottomRows(2),
                               .mu = touch.mu,
                               .point = touch.point,
-                              .normal = touch.frame.row(0).transpose()});
+                              .normal = touch.frame.row(0).transpose(),
+                              .pair = touch.first * static_cast<int>(m.ngeom) + touch.second});
   }
   std::move(limits.begin(), limits.end(), std::back_inserter(terms.contacts));
 }

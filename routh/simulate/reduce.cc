@@ -1,6 +1,8 @@
 #include "routh/simulate/reduce.h"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -26,6 +28,10 @@ void check_inertia(const MatrixXd& M, bool joints) {
 }  // namespace
 
 ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
+  return reduce(terms, v, touching_contacts(terms, touching));
+}
+
+std::vector<int> touching_contacts(const Terms& terms, double touching) {
   std::vector<int> contacts;
   for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
     const Contact& contact = terms.contacts[i];
@@ -35,7 +41,54 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
     }
     if (contact.phi <= touching) contacts.push_back(static_cast<int>(i));
   }
-  return reduce(terms, v, std::move(contacts));
+  return contacts;
+}
+
+std::vector<int> extreme_points(const Terms& terms, const std::vector<int>& contacts) {
+  // patches: the same shapes, the same plane
+  std::vector<std::vector<int>> patches;
+  for (const int i : contacts) {
+    const Contact& c = terms.contacts[i];
+    const auto together = [&](const std::vector<int>& patch) {
+      const Contact& other = terms.contacts[patch.front()];
+      return c.pair >= 0 && c.pair == other.pair && c.normal.dot(other.normal) > 1 - 1e-9 &&
+             std::abs(c.normal.dot(c.point - other.point)) < 1e-6;
+    };
+    const auto known = std::find_if(patches.begin(), patches.end(), together);
+    if (known == patches.end()) {
+      patches.push_back({i});
+    } else {
+      known->push_back(i);
+    }
+  }
+  std::vector<int> kept;
+  for (const std::vector<int>& patch : patches) {
+    const Eigen::Vector3d n = terms.contacts[patch.front()].normal;
+    const Eigen::Vector3d x = n.unitOrthogonal(), y = n.cross(x);
+    const auto place = [&](int i) {
+      const Eigen::Vector3d& p = terms.contacts[i].point;
+      return Eigen::Vector2d(x.dot(p), y.dot(p));
+    };
+    double size = 0;
+    for (const int i : patch) size = std::max(size, (place(i) - place(patch.front())).norm());
+    // a corner of the hull is extreme in some direction; many directions find all that matter
+    constexpr int kDirections = 360;
+    std::vector<char> extreme(patch.size(), 0);
+    for (int k = 0; k < kDirections && size > 0; ++k) {
+      const double angle = 2 * M_PI * (k + 0.5) / kDirections;
+      const Eigen::Vector2d direction(std::cos(angle), std::sin(angle));
+      std::size_t best = 0;
+      for (std::size_t j = 1; j < patch.size(); ++j) {
+        if ((place(patch[j]) - place(patch[best])).dot(direction) > 1e-9 * size) best = j;
+      }
+      extreme[best] = 1;
+    }
+    for (std::size_t j = 0; j < patch.size(); ++j) {
+      if (extreme[j] || (size == 0 && j == 0)) kept.push_back(patch[j]);
+    }
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
 }
 
 ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> contacts) {

@@ -27,9 +27,15 @@ struct ReducedImpact {
 /// penetrates by more than `touching`, or when the KKT matrix is singular. Without touching
 /// contacts the problem is empty.
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, double touching = 1e-6);
+std::vector<int> touching_contacts(const Terms& terms, double touching);
 
 /// The same for the contacts listed, touching or not.
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, std::vector<int> contacts);
+
+/// Of contacts between the same two shapes, in one plane and with one normal, those at the corners
+/// of their convex hull; all others stay. Normal impulses between the corners carry as much as all
+/// contacts together; friction does so exactly where the patch slides without turning.
+std::vector<int> extreme_points(const Terms& terms, const std::vector<int>& contacts);
 
 double kinetic_energy(const Terms& terms, const Eigen::VectorXd& v);
 

@@ -1,0 +1,116 @@
+#include "routh/io/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "routh/io/document.h"
+
+#ifdef ROUTH_HAS_MUJOCO
+#include "routh/mujoco/fall.h"
+#include "routh/mujoco/own_outcome.h"
+#endif
+
+namespace routh::io {
+
+using Eigen::VectorXd;
+
+#ifdef ROUTH_HAS_MUJOCO
+
+bool has_models() { return true; }
+
+namespace {
+
+constexpr double kTouching = 1e-4;  // keyframes of models are seldom more exact [m]
+
+/// Numbers given instead of those of the state.
+void replace(const std::string& option, const std::vector<double>& given,
+             const std::vector<std::string>& names, VectorXd& x) {
+  if (given.empty()) return;
+  if (given.size() != names.size()) {
+    throw InputError(fmt::format("{}: has {} numbers; the model has {}: {}", option, given.size(),
+                                 names.size(), join(names)));
+  }
+  x = Eigen::Map<const VectorXd>(given.data(), static_cast<Eigen::Index>(given.size()));
+}
+
+State state_of(mujoco::System& system, const ModelStart& start, const std::string& path) {
+  const std::vector<std::string> keyframes = system.keyframes();
+  std::string name = start.state;
+  if (!name.empty() && std::find(keyframes.begin(), keyframes.end(), name) == keyframes.end()) {
+    const std::string close = nearest(name, keyframes);
+    throw InputError(fmt::format("--state {}: {} has no such keyframe; {}", name, path,
+                                 keyframes.empty() ? "it has none"
+                                 : close.empty()   ? "known are " + join(keyframes)
+                                                   : "did you mean '" + close + "'?"));
+  }
+  if (name.empty() && !keyframes.empty()) name = keyframes.front();
+  State state = name.empty() ? system.home() : system.keyframe(name);
+  if (!name.empty()) system.set_control(name);
+  replace("--qpos", start.qpos, system.coordinate_names(), state.q);
+  replace("--qvel", start.qvel, system.velocity_names(), state.v);
+  if (start.drop) state = mujoco::fall(system, state, *start.drop);
+  return state;
+}
+
+}  // namespace
+
+Scenario load_model(const std::string& path, const std::string& text, const ModelStart& start) {
+  try {
+    auto system = std::make_shared<mujoco::System>(
+        text.empty() ? mujoco::System(path) : mujoco::System::from_text(text, path + ".xml"));
+    const State state = state_of(*system, start, path);
+    Scenario scenario{.name = path, .title = system->title()};
+    if (scenario.title.empty()) scenario.title = std::filesystem::path(path).stem().string();
+    scenario.coordinates = system->coordinate_names();
+    scenario.velocities = system->velocity_names();
+    scenario.states = system->keyframes();
+    scenario.notes = system->notes();
+    scenario.q = state.q, scenario.v = state.v;
+    scenario.terms = system->terms(state.q, state.v);
+    scenario.touching = kTouching;
+    scenario.impact.step = 0;
+    scenario.model = std::move(system);
+    return scenario;
+  } catch (const std::invalid_argument& e) {
+    throw InputError(e.what());
+  }
+}
+
+std::string nearest_gaps(const Scenario& scenario) {
+  mujoco::System far = *scenario.model;
+  far.set_reach(2);
+  std::vector<Contact> contacts = far.terms(scenario.q, scenario.v).contacts;
+  std::sort(contacts.begin(), contacts.end(),
+            [](const Contact& a, const Contact& b) { return a.phi < b.phi; });
+  if (contacts.size() > 5) contacts.resize(5);
+  std::vector<std::string> lines;
+  for (const Contact& c : contacts) {
+    lines.push_back(fmt::format("{} {:.3g} m, {} {:.3g} m/s", c.name, c.phi,
+                                c.Jn.dot(scenario.v) < 0 ? "approaching with" : "separating with",
+                                std::abs(c.Jn.dot(scenario.v))));
+  }
+  return lines.empty() ? "nothing is within 2 m"
+                       : fmt::format("nearest are {}", fmt::join(lines, "; "));
+}
+
+MujocoOutcome mujoco_outcome(const Scenario& scenario) {
+  const mujoco::OwnOutcome own = mujoco::own_outcome(*scenario.model, {0, scenario.q, scenario.v},
+                                                     {.touching = scenario.touching});
+  return {own.reached,  own.v_stop,      own.v_plus, own.stop_time,
+          own.duration, own.penetration, own.steps};
+}
+
+#else
+
+bool has_models() { return false; }
+Scenario load_model(const std::string& path, const std::string&, const ModelStart&) {
+  throw InputError(fmt::format("{}: {}", path, kModelsMissing));
+}
+std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }
+MujocoOutcome mujoco_outcome(const Scenario&) { throw InputError(kModelsMissing); }
+
+#endif
+
+}  // namespace routh::io

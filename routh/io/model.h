@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "routh/io/scenario.h"
+#include "routh/simulate/trajectory.h"
+
+/// Models of MuJoCo as scenarios: the optional component of this folder. Without MuJoCo every
+/// function here throws InputError with the package to install.
+namespace routh::io {
+
+/// `text`, when not empty, is the model itself; otherwise `path` is read.
+Scenario load_model(const std::string& path, const std::string& text, const ModelStart& start);
+
+/// The contacts nearest to touching at a state, for messages: "fl_foot/floor 0.012 m, ..".
+std::string nearest_gaps(const Scenario& scenario);
+
+/// What MuJoCo itself makes of the impact at the start of the scenario.
+struct MujocoOutcome {
+  bool reached = false;      ///< no contact approached any more within the time it was given
+  Eigen::VectorXd velocity;  ///< when the contacts had stopped approaching
+  Eigen::VectorXd rebound;   ///< when its soft contacts had stopped pushing
+  double stop_time = 0, duration = 0, penetration = 0;  ///< [s], [s], [m]
+  long steps = 0;
+};
+MujocoOutcome mujoco_outcome(const Scenario& scenario);
+
+}  // namespace routh::io
