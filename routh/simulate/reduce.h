@@ -31,6 +31,9 @@ ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, double touchi
 /// The same for the contacts listed, touching or not.
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, std::vector<int> contacts);
 
+/// Impulses ordered as events have them: normal and tangential of each contact in turn.
+Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse);
+
 double kinetic_energy(const Terms& terms, const Eigen::VectorXd& v);
 
 }  // namespace routh
