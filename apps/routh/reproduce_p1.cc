@@ -180,7 +180,7 @@ void figure8(const std::string& folder) {
       "    (1 + g) t - 1/2                           {:.4f}\n"
       "    distance of the path from P1 (53)         {:.1e}\n",
       apex, time, path.zeno, (1 + 9.81) * time - 0.5,
-      inclusion_residual(*scenario.mechanism, path));
+      inclusion_residual(*scenario.mechanism, path).largest);
   fmt::print("    {}\n", fmt::join(io::draw(scenario, path, "p1-fig8", folder), ", "));
 }
 

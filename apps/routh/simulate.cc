@@ -87,13 +87,17 @@ std::string describe(const io::Motion& motion) {
 }
 
 /// Everything that was asked for, from a finished simulation.
-int report(const SimulateArguments& a, const io::Motion& motion, std::string text) {
+int report(const SimulateArguments& a, const io::Motion& motion, std::string text,
+           const InclusionTolerance& tolerance) {
   const bool quiet = a.json == "-";
   std::optional<InclusionPath> path;
   if (a.domain == "s") {
     path = inclusion(*motion.scenario.mechanism, motion.trajectory);
-    text += fmt::format("\n    as a solution of P1 (53): s ends at {:.6g}, residual {:.1e}",
-                        path->s.back(), inclusion_residual(*motion.scenario.mechanism, *path));
+    const InclusionResidual residual =
+        inclusion_residual(*motion.scenario.mechanism, *path, tolerance);
+    text += fmt::format(
+        "\n    as a solution of P1 (53): s ends at {:.6g}, residual {:.1e}, at most {:.1e}",
+        path->s.back(), residual.mean, residual.largest);
     text += path->zeno < 0 ? "\n" : fmt::format("; impacts accumulate at s = {:.6g}\n", path->zeno);
   }
   std::string json;
@@ -152,8 +156,10 @@ int run_simulate(const SimulateArguments& a) {
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
-  if (a.domain == "s" && method != "hybrid")
-    throw io::InputError("--domain s needs --method hybrid, which knows its contact forces");
+  if (a.domain == "s" && method == "event-selected")
+    throw io::InputError(
+        "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "
+        "method");
   Simulated done;
   if (method == "event-selected") {
     done = simulate_event_selected(scenario, a);
@@ -171,7 +177,7 @@ int run_simulate(const SimulateArguments& a) {
                                    : simulate_time_stepping(scenario, start, a);
   }
   const io::Motion motion{scenario, method, done.options, done.trajectory, done.summary};
-  return report(a, motion, done.text.empty() ? describe(motion) : done.text);
+  return report(a, motion, done.text.empty() ? describe(motion) : done.text, done.inclusion);
 }
 
 }  // namespace

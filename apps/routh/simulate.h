@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "routh/io/json.h"
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/inclusion.h"
 #include "routh/simulate/trajectory.h"
 
 /// What the methods of `routh simulate` share.
@@ -41,6 +42,7 @@ struct Simulated {
   io::Json options;                       ///< it was made with
   io::Json summary = io::Json::object();  ///< counts of the method beyond the common ones
   std::string text = {};                  ///< for people, instead of the common description
+  InclusionTolerance inclusion = {};      ///< of the method's states, for --domain s
 };
 
 /// Time-stepping, P3; its options for the command line.

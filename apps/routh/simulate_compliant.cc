@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "routh/io/document.h"
 #include "routh/simulate/compliant.h"
 #include "simulate.h"
@@ -32,11 +34,18 @@ Simulated simulate_compliant(const io::Scenario& scenario, const State& start,
   for (const Body& body : scenario.mechanism->bodies()) o.mass += body.mass;
   o.end = a.end != 0 ? a.end : scenario.simulation.end;
   o.every = a.every;
+  o.impulses = a.domain == "s";
   if (a.impact_only) o.resolved = 1e-3 * o.mass / soft;
   const auto shown = progress(1000, "simulating");
   o.progress = [&](double time) { return shown(static_cast<std::uint64_t>(1000 * time / o.end)); };
   Simulated done{simulate(*scenario.mechanism, start, o), {}};
   clear_progress();
+  // springs are pressed in, and throw back a little of the velocity: 1/(4 ζ²)
+  double fastest = 0;
+  for (const Eigen::VectorXd& v : done.trajectory.v)
+    fastest = std::max(fastest, v.lpNorm<Eigen::Infinity>());
+  done.inclusion = {.gap = std::max(1e-8, done.trajectory.max_penetration),
+                    .slow = fastest / std::max(1.0, 4 * o.damping_ratio * o.damping_ratio)};
   done.options = {{"end", o.end},
                   {"every", o.every},
                   {"stiffness", o.stiffness},

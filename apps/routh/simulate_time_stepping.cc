@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "routh/io/document.h"
 #include "routh/simulate/time_stepping.h"
 #include "simulate.h"
@@ -18,6 +20,7 @@ TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArgum
                                             : Jacobians::kDefault;
   o.detection = !a.no_detection;
   o.stabilise = !a.no_stabilise;
+  o.impulses = a.domain == "s";
   if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
   if (!a.law.empty() && a.law != "simultaneous")
     o.law = impact_law(a.law, parse_count("--seed", a.seed));
@@ -72,6 +75,8 @@ Simulated simulate_time_stepping(const io::Scenario& scenario, const State& star
   };
   Simulated done{simulate(*scenario.mechanism, start, options), options_json(options, a)};
   clear_progress();
+  // at the instant of a collision the other contacts are closed to the order of the scheme
+  done.inclusion = {.gap = std::max(1e-6, 4 * options.h * options.h), .slow = options.h};
   return done;
 }
 

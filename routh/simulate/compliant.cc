@@ -21,6 +21,9 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+constexpr double kRounding = 1e-13;  // of gaps and their rates at the start [m], [m/s]
+constexpr long kFirstSteps = 10;     // in which contacts that touch at the start begin to press
+
 /// y = (q, v) and its derivative, evaluated where CVODE asks.
 struct Motion {
   const System& system;
@@ -56,6 +59,17 @@ struct Motion {
     return s >= o.eps ? Piece::kPositive : s <= -o.eps ? Piece::kNegative : Piece::kWithin;
   }
 
+  /// The piece at the start: a contact that just touches presses if the other forces press it on.
+  Piece start_piece(std::size_t i) {
+    const Contact& contact = terms.contacts[i];
+    if (std::abs(contact.phi) > kRounding || std::abs(contact.Jn.dot(v)) > kRounding)
+      return piece(i);
+    inertia.compute(terms.M);
+    if (contact.Jn.dot(inertia.solve(terms.forces)) + contact.bias_n >= 0) return Piece::kOpen;
+    const double s = slip(i);
+    return s >= o.eps ? Piece::kPositive : s <= -o.eps ? Piece::kNegative : Piece::kWithin;
+  }
+
   /// Normal force (88), direction of friction and its slope in the slip (89)-(90).
   struct ContactForce {
     double normal = 0, unit = 0, unit_slope = 0;
@@ -66,6 +80,17 @@ struct Motion {
     if (on == Piece::kOpen || on == Piece::kSlack) return {};
     ContactForce f{raw_normal(i), on == Piece::kPositive ? 1.0 : -1.0, 0, true};
     if (on == Piece::kWithin) f.unit = slip(i) / o.eps, f.unit_slope = 1 / o.eps;
+    return f;
+  }
+
+  /// Of all contacts at the state in `terms`, normal and tangential in turn.
+  VectorXd contact_forces() const {
+    VectorXd f(2 * static_cast<Eigen::Index>(pieces.size()));
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const ContactForce now = contact_force(i);
+      const auto at = 2 * static_cast<Eigen::Index>(i);
+      f[at] = now.normal, f[at + 1] = -terms.contacts[i].mu * now.unit * now.normal;
+    }
     return f;
   }
 
@@ -255,19 +280,42 @@ Trajectory simulate(const System& system, const State& start, const CompliantOpt
   };
   record(start.time);
   std::vector<char> touched(contacts, 0);
-  for (int i = 0; i < contacts; ++i) motion.pieces.push_back(motion.piece(i));
+  for (int i = 0; i < contacts; ++i) motion.pieces.push_back(motion.start_piece(i));
 
   double time = start.time, next_record = start.time + options.every;
+  VectorXd forces = motion.contact_forces(), impulses = VectorXd::Zero(2 * contacts);
   while (time < options.end) {
+    const double before = time;
     const int flag = CVode(solver.cvode, options.end, solver.y, &time, CV_ONE_STEP);
     check(flag, "a step");
     ++t.steps;
     motion.read(solver.y);
+    if (options.impulses || flag == CV_ROOT_RETURN)
+      system.evaluate(time, motion.q, motion.v, motion.terms);
+    if (options.impulses) {
+      const VectorXd reached = motion.contact_forces();
+      impulses += 0.5 * (time - before) * (forces + reached);
+      forces = reached;
+    }
+    if (flag == CV_SUCCESS && t.steps <= kFirstSteps) {
+      // CVODE does not see where roots go that are zero at the start
+      system.evaluate(time, motion.q, motion.v, motion.terms);
+      bool changed = false;
+      for (int i = 0; i < contacts; ++i) {
+        const Motion::Piece now = motion.piece(i);
+        changed = changed || now != motion.pieces[i];
+        motion.pieces[i] = now;
+      }
+      if (changed) {
+        forces = motion.contact_forces();
+        check(CVodeReInit(solver.cvode, time, solver.y), "restart");
+      }
+    }
     if (flag == CV_ROOT_RETURN) {
       std::vector<int> found(4 * contacts);
       check(CVodeGetRootInfo(solver.cvode, found.data()), "change of a contact");
-      system.evaluate(time, motion.q, motion.v, motion.terms);
       for (int i = 0; i < contacts; ++i) follow(motion, i, found.data() + 4 * i, time, t);
+      if (options.impulses) forces = motion.contact_forces();
       check(CVodeReInit(solver.cvode, time, solver.y), "restart");
     }
     for (int i = 0; i < contacts; ++i)
@@ -276,6 +324,8 @@ Trajectory simulate(const System& system, const State& start, const CompliantOpt
     if (contacts > 0) t.max_penetration = std::max(t.max_penetration, -motion.gaps.minCoeff());
     if (options.every == 0 || time >= next_record || time >= options.end) {
       record(time);
+      if (options.impulses) t.impulse.push_back(impulses);
+      impulses.setZero();
       while (options.every > 0 && next_record <= time) next_record += options.every;
     }
 

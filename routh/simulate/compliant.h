@@ -27,6 +27,7 @@ struct CompliantOptions {
   /// Stop when the impact is over: every contact has touched, and none that touches approaches
   /// faster than `resolved` [m/s]. 0: go on to the end.
   double resolved = 0;
+  bool impulses = false;                      ///< record Trajectory::impulse
   double relative = 1e-12, absolute = 1e-14;  ///< tolerances of CVODE; well below eps
   std::function<bool(double time)> progress = {};
 };

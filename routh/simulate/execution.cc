@@ -205,6 +205,8 @@ void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& ne
   const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
   const ChosenOutcome chosen = o.law(reduced.problem, log.events.size());
   event.outcomes = chosen.outcomes;
+  for (const VectorXd& impulse_at : chosen.path)
+    event.path.push_back(in_turn(reduced.problem, impulse_at));
   take_outcome(reduced, chosen.outcome, event, next);
 }
 
@@ -212,10 +214,9 @@ void Execution::take_outcome(const ReducedImpact& reduced, const Outcome& outcom
                              Mode& next) {
   const double still = velocity_tolerance(reduced.problem);
   v = reduced.lift(v, outcome.impulse);
+  event.impulse = in_turn(reduced.problem, outcome.impulse);
   for (std::size_t i = 0; i < reduced.contacts.size(); ++i) {
     const int k = reduced.contacts[i], tangent = reduced.problem.tangent(static_cast<int>(i));
-    event.impulse[2 * i] = outcome.impulse[i];
-    event.impulse[2 * i + 1] = outcome.impulse[tangent];
     if (outcome.c_plus[i] > still) continue;
     const double ct = outcome.c_plus[tangent];
     if (kernel.terms().contacts[k].mu == 0)

@@ -1,6 +1,8 @@
 #include "routh/simulate/impact_law.h"
 
+#include <Eigen/QR>
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "routh/impact/sequential.h"
@@ -8,6 +10,9 @@
 #include "routh/impact/simultaneous.h"
 
 namespace routh {
+
+using Eigen::VectorXd;
+
 namespace {
 
 [[noreturn]] void no_outcome(const char* law) {
@@ -21,10 +26,34 @@ ChosenOutcome choose_simultaneous(const ImpactProblem& problem, std::uint64_t) {
   return {result.outcomes.front(), static_cast<int>(result.outcomes.size())};
 }
 
+/// Impulses of a path of single impacts, from its velocities: each piece belongs to one contact.
+std::vector<VectorXd> impulses_of(const ImpactProblem& problem, const SequentialOutcome& sequence) {
+  std::vector<VectorXd> impulses;
+  VectorXd sum = VectorXd::Zero(problem.c.size());
+  for (std::size_t k = 0; k + 1 < sequence.path.size(); ++k) {
+    const VectorXd change = sequence.path[k + 1] - sequence.path[k];
+    double nearest = HUGE_VAL;
+    VectorXd best = VectorXd::Zero(sum.size());
+    for (int i = 0; i < problem.contacts(); ++i) {
+      Eigen::MatrixX2d columns(sum.size(), 2);
+      columns << problem.G.col(i), problem.G.col(problem.tangent(i));
+      const Eigen::Vector2d x = columns.colPivHouseholderQr().solve(change);
+      const double distance = (columns * x - change).norm();
+      if (distance >= nearest) continue;
+      nearest = distance;
+      best.setZero();
+      best[i] = x[0], best[problem.tangent(i)] = x[1];
+    }
+    impulses.push_back(sum += best);
+  }
+  return impulses;
+}
+
 ChosenOutcome choose_sequential(const ImpactProblem& problem, std::uint64_t) {
   SequentialResult result = sequential(problem);
   if (result.outcomes.empty()) no_outcome("sequential");
-  return {result.outcomes.front().outcome, static_cast<int>(result.outcomes.size())};
+  const SequentialOutcome& first = result.outcomes.front();
+  return {first.outcome, static_cast<int>(result.outcomes.size()), impulses_of(problem, first)};
 }
 
 ChosenOutcome choose_sample(const ImpactProblem& problem, std::uint64_t seed,

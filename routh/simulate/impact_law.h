@@ -14,6 +14,8 @@ namespace routh {
 struct ChosenOutcome {
   Outcome outcome;
   int outcomes = 1;  ///< how many the law found
+  /// Impulses where the law's path bends, the last at its end; empty: a straight line.
+  std::vector<Eigen::VectorXd> path = {};
 };
 
 /// How a simulation resolves its impacts: any function of the problem and the running number of the

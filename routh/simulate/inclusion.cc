@@ -1,24 +1,25 @@
 #include "routh/simulate/inclusion.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 
 #include "routh/impact/polytopes.h"
+#include "routh/model/kkt.h"
 #include "routh/simulate/hybrid.h"
 
 namespace routh {
 namespace {
 
+using Eigen::Index;
 using Eigen::VectorXd;
 
 /// Builds the path point by point; each call says what happens until the next point.
 struct Builder {
   InclusionPath path = {};
+  double s = 0;
 
-  void point(double s, double t, const VectorXd& q, const VectorXd& v, double rate,
+  void point(double t, const VectorXd& q, const VectorXd& v, double rate,
              const VectorXd& normal_rate) {
     path.s.push_back(s), path.t.push_back(t);
     path.q.push_back(q), path.v.push_back(v);
@@ -34,118 +35,158 @@ VectorXd normal_forces(const System& system, const State& state, const Mode& mod
   return instant(system, state, options).normal.cwiseMax(0);
 }
 
-/// Where the slip of an impact at one contact ends before the impact does: Routh's path bends
-/// there.
-struct Bend {
-  double impulse = 0;  // normal, until there
-  VectorXd v;
+/// What the contacts of an event do to the velocity.
+struct Push {
+  Eigen::MatrixXd Mdag;
+  std::vector<Contact> contacts;
+  std::vector<double> ct;  // before
+
+  Push(const System& system, double time, const VectorXd& q, const Event& e) {
+    const Terms terms = system.terms(q, e.v_minus, time);
+    Mdag = kkt(terms.M, terms.A).Mdag;
+    for (const int i : e.contacts) {
+      contacts.push_back(terms.contacts[i]);
+      ct.push_back(contacts.back().Jt.row(0).dot(e.v_minus));
+    }
+  }
+  /// Of impulses, normal and tangential of each contact in turn.
+  VectorXd operator()(const VectorXd& impulse) const {
+    VectorXd sum = VectorXd::Zero(Mdag.rows());
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      const auto at = 2 * static_cast<Index>(i);
+      sum += impulse[at] * contacts[i].Jn.transpose() +
+             impulse[at + 1] * contacts[i].Jt.row(0).transpose();
+    }
+    return Mdag * sum;
+  }
 };
-std::optional<Bend> slip_end(const System& system, double time, const VectorXd& q, const Event& e) {
+
+/// Impulses at which the path of an impact bends, and at its end: the law's, or Routh's where the
+/// slip of the only contact that presses ends before the impact does.
+std::vector<VectorXd> corners(const Push& push, const Event& e) {
+  if (!e.path.empty()) return e.path;
   int which = -1;
   for (std::size_t i = 0; i < e.contacts.size(); ++i) {
-    if (e.impulse[2 * static_cast<Eigen::Index>(i)] <= 0) continue;
-    if (which >= 0) return {};
+    if (e.impulse[2 * static_cast<Index>(i)] <= 0) continue;
+    if (which >= 0) return {e.impulse};
     which = static_cast<int>(i);
   }
-  const Terms terms = system.terms(q, e.v_minus, time);
-  if (which < 0 || terms.A.rows() > 0) return {};
-  const Contact& contact = terms.contacts[e.contacts[which]];
-  const double normal = e.impulse[2 * which], ct = contact.Jt.row(0).dot(e.v_minus);
-  if (std::abs(ct) <= 1e-9 * (1 + e.v_minus.norm())) return {};
-  const Eigen::LLT<Eigen::MatrixXd> inertia(terms.M);
-  const VectorXd push =
-      inertia.solve((contact.Jn - contact.mu * (ct > 0 ? 1 : -1) * contact.Jt.row(0)).transpose());
-  const double rate = contact.Jt.row(0).dot(push);
-  const double until = rate * ct < 0 ? -ct / rate : normal;
-  if (until >= normal * (1 - 1e-9)) return {};
-  return Bend{until, e.v_minus + until * push};
+  if (which < 0 || std::abs(push.ct[which]) <= 1e-9 * (1 + e.v_minus.norm())) return {e.impulse};
+  const Contact& contact = push.contacts[which];
+  const double ct = push.ct[which];
+  VectorXd slip = VectorXd::Zero(e.impulse.size());
+  slip[2 * which] = 1, slip[2 * which + 1] = ct > 0 ? -contact.mu : contact.mu;
+  const double rate = contact.Jt.row(0).dot(push(slip));
+  if (rate * ct >= 0 || -ct / rate >= e.impulse[2 * which] * (1 - 1e-9)) return {e.impulse};
+  return {-ct / rate * slip, e.impulse};
 }
 
 bool jumps(const Event& e) { return e.kind == EventKind::kImpact && e.impulse.size() > 0; }
+
+/// The velocity's path in an impact. Returns the normal impulse it takes.
+double take_impact(const System& system, double time, const VectorXd& q, const Event& e, Index m,
+                   Builder& build) {
+  const double before = build.s;
+  const Push push(system, time, q, e);
+  VectorXd from = VectorXd::Zero(e.impulse.size());
+  for (const VectorXd& to : corners(push, e)) {
+    VectorXd normal = VectorXd::Zero(m);
+    for (std::size_t i = 0; i < e.contacts.size(); ++i) {
+      const auto at = 2 * static_cast<Index>(i);
+      normal[e.contacts[i]] += std::max(0.0, to[at] - from[at]);
+    }
+    const double total = normal.sum();
+    if (total <= 0) continue;
+    build.point(time, q, e.v_minus + push(from), 0, normal / total);
+    build.s += total;
+    from = to;
+  }
+  return build.s - before;
+}
+
+struct Range {
+  double least = HUGE_VAL, most = -HUGE_VAL;
+  void take(double x) { least = std::min(least, x), most = std::max(most, x); }
+};
 
 }  // namespace
 
 InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
   const Trajectory& t = trajectory;
-  if (t.modes.empty() || t.mode_at.size() != t.time.size())
-    throw std::invalid_argument("inclusion: the trajectory must come from the hybrid method");
+  const bool impulses = !t.time.empty() && t.impulse.size() + 1 == t.time.size();
+  if (!impulses && (t.modes.empty() || t.mode_at.size() != t.time.size())) {
+    throw std::invalid_argument(
+        "inclusion: the contact forces are not known; ask the simulation for its impulses, or use "
+        "the hybrid method");
+  }
+  const std::vector<VectorXd>& v = t.v_raw.empty() ? t.v : t.v_raw;
+  const auto m =
+      static_cast<Index>(system.terms(t.q.front(), t.v.front(), t.time.front()).contacts.size());
   Builder build;
-  const auto m = static_cast<Eigen::Index>(
-      system.terms(t.q.front(), t.v.front(), t.time.front()).contacts.size());
-  double s = 0, last_impact = 0;
+  double last_impact = 0;
   std::vector<double> spans;  // of s between impacts
   std::size_t next = 0;       // event
-  const auto force_at = [&](double time, const VectorXd& q, const VectorXd& v, const Mode& mode) {
-    return normal_forces(system, {time, q, v}, mode);
-  };
-
-  // impacts at the very start
-  const auto take_impacts = [&](double until, double time, const VectorXd& q) {
-    for (; next < t.events.size() && t.events[next].time <= until; ++next) {
-      const Event& e = t.events[next];
-      if (!jumps(e)) continue;
-      VectorXd rates = VectorXd::Zero(m);
-      double total = 0;
-      for (std::size_t i = 0; i < e.contacts.size(); ++i) {
-        rates[e.contacts[i]] += std::max(0.0, e.impulse[2 * static_cast<Eigen::Index>(i)]);
-        total += std::max(0.0, e.impulse[2 * static_cast<Eigen::Index>(i)]);
-      }
-      if (total <= 0) continue;
-      build.point(s, time, q, e.v_minus, 0, rates / total);
-      if (const auto bend = slip_end(system, time, q, e)) {
-        build.point(s + bend->impulse, time, q, bend->v, 0, rates / total);
-      }
-      s += total;
-      spans.push_back(s - last_impact);
-      last_impact = s;
+  const auto take_impacts = [&](double time, const VectorXd& q) {
+    for (; next < t.events.size() && t.events[next].time <= time; ++next) {
+      if (!jumps(t.events[next])) continue;
+      if (take_impact(system, time, q, t.events[next], m, build) <= 0) continue;
+      spans.push_back(build.s - last_impact);
+      last_impact = build.s;
     }
   };
-  take_impacts(t.time.front(), t.time.front(), t.q.front());
-
-  for (std::size_t k = 0; k + 1 < t.time.size(); ++k) {
+  // mean normal forces from a recorded state to the next
+  const auto mean_forces = [&](std::size_t k, const VectorXd& v_end) -> VectorXd {
+    if (impulses) {
+      const Eigen::Map<const VectorXd, 0, Eigen::InnerStride<2>> normal(t.impulse[k].data(), m);
+      return normal.cwiseMax(0) / (t.time[k + 1] - t.time[k]);
+    }
     const Mode& mode = t.modes[t.mode_at[k]];
+    return 0.5 * (normal_forces(system, {t.time[k], t.q[k], v[k]}, mode) +
+                  normal_forces(system, {t.time[k + 1], t.q[k + 1], v_end}, mode));
+  };
+
+  take_impacts(t.time.front(), t.q.front());
+  for (std::size_t k = 0; k + 1 < t.time.size(); ++k) {
     const double t0 = t.time[k], t1 = t.time[k + 1];
     const bool event = next < t.events.size() && t.events[next].time <= t1;
-    const bool zeno = event && t.events[next].kind == EventKind::kZeno;
-    if (t1 > t0) {
-      const VectorXd f0 = force_at(t0, t.q[k], t.v[k], mode);
-      if (zeno) {
-        // the tail of impacts: s shrinks by the same ratio as time
-        double tail = (1 + f0.sum()) * (t1 - t0);
-        if (spans.size() > 1 && spans.back() < spans[spans.size() - 2]) {
-          const double ratio = spans.back() / spans[spans.size() - 2];
-          tail = spans.back() * ratio / (1 - ratio);
-        }
-        const double rate = (t1 - t0) / tail;
-        const double force = f0.sum() > 0 ? f0.sum() : 1;
-        build.point(s, t0, t.q[k], t.v[k], rate, (1 - rate) / force * f0);
-        s += tail;
-        build.path.zeno = s;
-      } else {
-        const VectorXd& v1 = event ? t.events[next].v_minus : t.v[k + 1];
-        const VectorXd f1 = force_at(t1, t.q[k + 1], v1, mode);
-        const VectorXd force = 0.5 * (f0 + f1);
-        const double slow = 1 + force.sum();
-        build.point(s, t0, t.q[k], t.v[k], 1 / slow, force / slow);
-        s += slow * (t1 - t0);
+    if (t1 > t0 && event && t.events[next].kind == EventKind::kZeno) {
+      // the tail of impacts: s shrinks by the same ratio as time
+      const VectorXd force = normal_forces(system, {t0, t.q[k], v[k]}, t.modes[t.mode_at[k]]);
+      double tail = (1 + force.sum()) * (t1 - t0);
+      if (spans.size() > 1 && spans.back() < spans[spans.size() - 2]) {
+        const double ratio = spans.back() / spans[spans.size() - 2];
+        tail = spans.back() * ratio / (1 - ratio);
       }
+      const double rate = (t1 - t0) / tail;
+      build.point(t0, t.q[k], v[k], rate, (1 - rate) / std::max(1e-300, force.sum()) * force);
+      build.path.zeno = build.s += tail;
+    } else if (t1 > t0) {
+      const VectorXd force = mean_forces(k, event ? t.events[next].v_minus : v[k + 1]);
+      const double slow = 1 + force.sum();
+      build.point(t0, t.q[k], v[k], 1 / slow, force / slow);
+      build.s += slow * (t1 - t0);
     }
-    take_impacts(t1, t1, t.q[k + 1]);
+    take_impacts(t1, t.q[k + 1]);
   }
-  build.point(s, t.time.back(), t.q.back(), t.v.back(), 1, VectorXd::Zero(m));
+  build.point(t.time.back(), t.q.back(), v.back(), 1, VectorXd::Zero(m));
   return build.path;
 }
 
-double inclusion_residual(const System& system, const InclusionPath& path) {
-  double worst = 0;
+InclusionResidual inclusion_residual(const System& system, const InclusionPath& path,
+                                     const InclusionTolerance& tolerance) {
+  if (system.nq() != system.nv())
+    throw std::invalid_argument("inclusion: coordinates must have their velocities as rates");
+  InclusionResidual result;
+  double length = 0;
   VectorXd before, after, joints;
+  Terms there;
   for (std::size_t k = 0; k + 1 < path.s.size(); ++k) {
     const double ds = path.s[k + 1] - path.s[k];
     if (ds <= 1e-9 * path.s.back() || path.s[k + 1] == path.zeno)
       continue;  // rounding, or the tail
     const VectorXd q = 0.5 * (path.q[k] + path.q[k + 1]), v = 0.5 * (path.v[k] + path.v[k + 1]);
     const Terms terms = system.terms(q, v, 0.5 * (path.t[k] + path.t[k + 1]));
-    const Eigen::LLT<Eigen::MatrixXd> inertia(terms.M);
+    const Kkt blocks = kkt(terms.M, terms.A);
     const auto n = v.size();
     const auto stack = [&](const VectorXd& dq, const VectorXd& dv, double dt) {
       VectorXd x(2 * n + 1);
@@ -153,33 +194,55 @@ double inclusion_residual(const System& system, const InclusionPath& path) {
       return x;
     };
 
+    // contact velocities range over a piece that takes time
+    const bool jump = path.t[k + 1] == path.t[k];
+    std::vector<Range> normal(terms.contacts.size()), tangential(terms.contacts.size());
+    for (const VectorXd& at : {path.q[k], q, path.q[k + 1]}) {
+      if (!jump) system.evaluate(path.t[k], at, v, there);
+      for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
+        const Contact& contact = jump ? terms.contacts[i] : there.contacts[i];
+        for (const VectorXd& moving : {jump ? v : path.v[k], v, jump ? v : path.v[k + 1]}) {
+          normal[i].take(contact.Jn.dot(moving));
+          tangential[i].take(contact.Jt.row(0).dot(moving));
+        }
+      }
+      if (jump) break;
+    }
+
     // D: the contactless flow unless a contact collides, and unit impulses of contacts that touch
-    // at both ends of the piece
     system.gaps(path.q[k], before, joints);
     system.gaps(path.q[k + 1], after, joints);
+    const double zero = std::max(tolerance.slow, tolerance.still * v.cwiseAbs().maxCoeff());
     Polytope set{.dimension = 0, .corners = {}};
     bool colliding = false;
-    const double speed = std::max(1e-3, v.cwiseAbs().maxCoeff());
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
       const Contact& contact = terms.contacts[i];
-      const double cn = contact.Jn.dot(v), ct = contact.Jt.row(0).dot(v);
-      if (std::max(before[i], after[i]) > 1e-10 || cn > 1e-3 * speed) continue;
-      if (cn < -1e-3 * speed) colliding = true;
+      if (std::min(before[i], after[i]) > tolerance.gap || normal[i].least > zero) continue;
+      colliding =
+          colliding || (std::max(before[i], after[i]) <= tolerance.gap && normal[i].most < -zero);
       for (const double sign : {-1.0, 1.0}) {
-        if (std::abs(ct) > 1e-3 * speed && sign * ct > 0) continue;  // friction opposes the slip
-        set.corners.push_back(stack(
-            VectorXd::Zero(n),
-            inertia.solve((contact.Jn + sign * contact.mu * contact.Jt.row(0)).transpose()), 0));
+        // friction opposes the slip
+        if (sign > 0 ? tangential[i].least > zero : tangential[i].most < -zero) continue;
+        const VectorXd push = (contact.Jn + sign * contact.mu * contact.Jt.row(0)).transpose();
+        set.corners.push_back(stack(VectorXd::Zero(n), blocks.Mdag * push, 0));
       }
     }
-    if (!colliding) set.corners.push_back(stack(v, inertia.solve(terms.forces), 1));
+    if (!colliding) {
+      VectorXd flow = blocks.Mdag * terms.forces;
+      if (terms.A.rows() > 0) flow -= blocks.Adag.transpose() * terms.joint_bias;
+      set.corners.push_back(stack(v, flow, 1));
+    }
     double size = 0;
     for (const VectorXd& corner : set.corners) size = std::max(size, corner.norm());
     const VectorXd slope = stack((path.q[k + 1] - path.q[k]) / ds, (path.v[k + 1] - path.v[k]) / ds,
                                  (path.t[k + 1] - path.t[k]) / ds);
-    worst = std::max(worst, nearest_point({set}, slope).distance / std::max(1e-12, size));
+    const double distance = nearest_point({set}, slope).distance / std::max(1e-12, size);
+    if (distance > result.largest) result.largest = distance, result.at = path.s[k];
+    result.mean += distance * ds;
+    length += ds;
   }
-  return worst;
+  if (length > 0) result.mean /= length;
+  return result;
 }
 
 }  // namespace routh

@@ -123,6 +123,13 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   return reduced;
 }
 
+Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse) {
+  Eigen::VectorXd turned(2 * problem.contacts());
+  for (int i = 0; i < problem.contacts(); ++i)
+    turned[2 * i] = impulse[i], turned[2 * i + 1] = impulse[problem.tangent(i)];
+  return turned;
+}
+
 double kinetic_energy(const Terms& terms, const VectorXd& v) {
   double twice = 0;  // column by column: a product would allocate
   for (Eigen::Index j = 0; j < v.size(); ++j) twice += v[j] * terms.M.col(j).dot(v);

@@ -37,6 +37,9 @@ ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, std::vector<i
 /// contacts together; friction does so exactly where the patch slides without turning.
 std::vector<int> extreme_points(const Terms& terms, const std::vector<int>& contacts);
 
+/// Impulses ordered as events have them: normal and tangential of each contact in turn.
+Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse);
+
 double kinetic_energy(const Terms& terms, const Eigen::VectorXd& v);
 
 }  // namespace routh

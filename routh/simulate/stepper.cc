@@ -27,6 +27,7 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
   joined.assign(phi.size(), 0);
   modes.assign(phi.size(), StepMode::kOpen);
   grips.resize(phi.size());
+  impulses = Eigen::VectorXd::Zero(2 * phi.size());
 }
 
 void Stepper::begin() {
@@ -109,7 +110,17 @@ void Stepper::attempt(double dt) {
   q_new = s.q + dt * ((1 - gamma) * s.v + gamma * v_new);
 }
 
+void Stepper::add_impulses(double part) {
+  if (!o.impulses) return;
+  for (std::size_t place = 0; place < in_solver.size(); ++place) {
+    const Eigen::Index at = 2 * in_solver[place];
+    impulses[at] += part / alpha * solver.normal_impulse(static_cast<int>(place));
+    impulses[at + 1] += part / alpha * solver.tangential_impulse(static_cast<int>(place));
+  }
+}
+
 void Stepper::accept() {
+  add_impulses(1);
   if (o.stabilise) close_gaps();
   s.q.swap(q_new);
   s.v.swap(v_new);

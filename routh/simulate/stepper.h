@@ -40,6 +40,7 @@ struct Stepper {
   };
   std::vector<Grip> grips;  // stick or slip as reported
   int impacts_in_step = 0;
+  Eigen::VectorXd impulses;  // of the contact forces since the last record, as Trajectory::impulse
 
   // one trial step
   Terms terms;
@@ -70,6 +71,8 @@ struct Stepper {
   /// Moves q_new so that joints and pressing contacts are closed. The velocity is not corrected,
   /// only scaled, so that the work of the motion against gravity and springs does not add energy.
   void close_gaps();
+  /// Takes in the impulses of a part of the trial.
+  void add_impulses(double part);
   void note(EventKind kind, int contact, double time);
   void note_solved(bool solved, double residual);
 

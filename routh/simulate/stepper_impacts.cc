@@ -81,6 +81,7 @@ bool Stepper::collide(double dt) {
     if (phi[i] <= kTouch && !active[i]) active[i] = true, modes[i] = StepMode::kStick;
   }
   ++impacts_in_step;
+  add_impulses(at);
   impact();
   return true;
 }
@@ -165,11 +166,10 @@ void Stepper::impact_by_step(const Event& event, VectorXd& impulse) {
 void Stepper::take_outcome(const ReducedImpact& reduced, const VectorXd& v,
                            const ChosenOutcome& chosen, Event& event, VectorXd& impulse) {
   event.outcomes = chosen.outcomes;
+  for (const VectorXd& impulse_at : chosen.path)
+    event.path.push_back(in_turn(reduced.problem, impulse_at));
   s.v = reduced.lift(v, chosen.outcome.impulse);
-  for (std::size_t i = 0; i < event.contacts.size(); ++i) {
-    impulse[2 * i] = chosen.outcome.impulse[i];
-    impulse[2 * i + 1] = chosen.outcome.impulse[reduced.problem.tangent(static_cast<int>(i))];
-  }
+  impulse = in_turn(reduced.problem, chosen.outcome.impulse);
   note_solved(true, chosen.outcome.residual);
 }
 

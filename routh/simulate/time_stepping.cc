@@ -55,6 +55,9 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
   Trajectory trajectory;
   Terms terms;
   const auto record = [&] {
+    if (options.impulses && !trajectory.time.empty())
+      trajectory.impulse.push_back(stepper.impulses);
+    stepper.impulses.setZero();
     trajectory.time.push_back(stepper.s.time);
     trajectory.q.push_back(stepper.s.q);
     trajectory.v.push_back(stepper.v_weighted);
@@ -64,7 +67,7 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
                                 system.potential_energy(stepper.s.q));
   };
   record();
-  if (options.every == 0) stepper.record_impact = record;
+  if (options.every == 0 || options.impulses) stepper.record_impact = record;
   stepper.begin();
 
   const double h = options.h;

@@ -48,6 +48,7 @@ struct TimeSteppingOptions {
   Jacobians jacobians = Jacobians::kDefault;
   bool detection = true;      ///< find collisions inside the step by cubic interpolation
   bool stabilise = true;      ///< close joints and pressing contacts after every step
+  bool impulses = false;      ///< record Trajectory::impulse, and every impact
   ImpactLaw law = {};         ///< none: simultaneous, one LCP above three contacts
   int impacts_per_step = 20;  ///< then the rest of the step joins what is about to touch
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]

@@ -32,8 +32,15 @@ enum class EventKind {
   kTouchdown,  ///< a contact closes without a jump of the velocity
   kZeno,       ///< infinitely many impacts accumulate here and are passed over
   kCrossing,   ///< a guard of an event-selected system is crossed
+  kAmbiguity,  ///< nothing happens, but something else could: see `continuations`
 };
 std::string_view to_string(EventKind kind);
+
+/// A way on from a state that the laws of contact allow.
+struct Continuation {
+  Mode mode;            ///< that follows
+  bool impact = false;  ///< by an impact without collision (Painlevé), else by forces alone
+};
 
 struct Event {
   double time = 0;
@@ -41,8 +48,11 @@ struct Event {
   std::vector<int> contacts;        ///< of Terms::contacts
   Eigen::VectorXd v_minus, v_plus;  ///< equal unless it is an impact
   Eigen::VectorXd impulse;          ///< [N s] normal and tangential of each contact in turn
-  int outcomes = 1;                 ///< how many the law found; the first was taken
-  Mode mode_before, mode_after;     ///< hybrid: contact modes
+  /// Impulses up to where the law's own path bends, the last up to its end; empty: straight.
+  std::vector<Eigen::VectorXd> path = {};
+  int outcomes = 1;                              ///< how many the law found; the first was taken
+  Mode mode_before, mode_after;                  ///< hybrid: contact modes
+  std::vector<Continuation> continuations = {};  ///< where there are several, the one taken first
 };
 
 /// Where impacts accumulate, P4 theorem 10: predicted from their geometric tail.
@@ -74,6 +84,9 @@ struct [[nodiscard]] Trajectory {
   std::vector<Eigen::VectorXd> q, v;   ///< at these times
   std::vector<Eigen::VectorXd> v_raw;  ///< time-stepping: v^h of P3 (4.11), while v is (4.9)
   std::vector<double> energy;          ///< kinetic and potential [J]
+  /// Where the options ask for it: of the contact forces from each recorded state to the next,
+  /// normal and tangential of each contact in turn [N s]. Impacts are among the events.
+  std::vector<Eigen::VectorXd> impulse;
   std::vector<Event> events;
   State final;
   std::vector<Mode> modes;      ///< hybrid: the contact word, P4 definition 4

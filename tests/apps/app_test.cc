@@ -322,7 +322,13 @@ TEST_F(App, TheSDomainHasTimeAsAState) {
   EXPECT_EQ(path["s"].size(), path["t"].size());
   EXPECT_EQ(path["s"].size(), path["normal_rate"].size());
   EXPECT_NEAR(path["zeno"], 28.4, 0.1);
-  EXPECT_EQ(run("simulate tilted-box --domain s").code, 2);
+  for (const std::string method : {"time-stepping", "compliant"}) {
+    const nlohmann::json other =
+        json_of("simulate tilted-box --domain s --end 0.2 --method " + method)["inclusion"];
+    EXPECT_EQ(other["s"].size(), other["normal_rate"].size()) << method;
+    EXPECT_EQ(other["t"].back(), 0.2) << method;
+  }
+  EXPECT_EQ(run("simulate tilted-box --domain s --method event-selected").code, 2);
 }
 
 TEST_F(App, CompliantContactsNearlyStopAsRigidOnes) {

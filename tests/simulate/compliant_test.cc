@@ -80,5 +80,15 @@ TEST(Compliant, BadInputIsRefused) {
     EXPECT_THROW((void)simulate(*s.mechanism, start, bad), std::invalid_argument);
 }
 
+TEST(Compliant, WhatTouchesAtTheStartDoesNotFallThrough) {
+  // at rest on the floor, and a ladder that gravity does not press on its wall, but its foot does
+  for (const char* name : {"stick-slip", "sliding-ladder"}) {
+    const io::Scenario s = io::load_scenario(name);
+    const Trajectory t =
+        simulate(*s.mechanism, {0, s.q, s.v}, CompliantOptions{.stiffness = {1e6}, .end = 0.1});
+    EXPECT_LT(t.max_penetration, 1e-3) << name;
+  }
+}
+
 }  // namespace
 }  // namespace routh

@@ -7,78 +7,12 @@
 
 #include "routh/io/scenario.h"
 #include "routh/simulate/ensemble.h"
-#include "routh/simulate/inclusion.h"
 #include "routh/simulate/time_stepping.h"
 
 namespace routh {
 namespace {
 
 using Eigen::VectorXd;
-
-Trajectory zeno_block(double every) {
-  const io::Scenario s = io::load_scenario("zeno-block");
-  return simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 3, .every = every});
-}
-
-TEST(Inclusion, TheZenoBlockMeetsThePrintedNumbers) {
-  // P1 section 4.3: apex 0.22 rad, t(s*) = 2.67, s* = 28.4; and s* = (1 + g) t* - 1/2 exactly
-  const io::Scenario s = io::load_scenario("zeno-block");
-  const Trajectory t = zeno_block(1e-3);
-  const InclusionPath path = inclusion(*s.mechanism, t);
-  double apex = 0;
-  for (const VectorXd& q : t.q) apex = std::max(apex, q[2]);
-  EXPECT_NEAR(apex, 0.22, 0.005);
-  ASSERT_EQ(t.zeno.size(), 1u);
-  const double time = t.zeno[0].state.time;
-  EXPECT_NEAR(time, 2.67, 0.005);
-  EXPECT_NEAR(path.zeno, 28.4, 0.05);
-  EXPECT_NEAR(path.zeno, (1 + 9.81) * time - 0.5, 1e-4);
-  // it goes on at rest, where time passes at 1 / (1 + m g)
-  EXPECT_EQ(path.t.back(), 3);
-  EXPECT_NEAR(path.rate[path.rate.size() - 2], 1 / (1 + 9.81), 1e-6);
-  EXPECT_LT(t.final.v.norm(), 1e-9);
-}
-
-TEST(Inclusion, TimeAndImpulseAddUpToS) {
-  const io::Scenario s = io::load_scenario("zeno-block");
-  const InclusionPath path = inclusion(*s.mechanism, zeno_block(0.01));
-  for (std::size_t k = 0; k + 1 < path.s.size(); ++k) {
-    EXPECT_GE(path.s[k + 1], path.s[k]);
-    EXPECT_GE(path.t[k + 1], path.t[k]);
-    EXPECT_NEAR(path.rate[k] + path.normal_rate[k].sum(), 1, 1e-12);
-    // t(s) is the integral of its rate: the way back to time
-    EXPECT_NEAR(path.t[k + 1] - path.t[k], path.rate[k] * (path.s[k + 1] - path.s[k]), 1e-12);
-  }
-}
-
-TEST(Inclusion, ThePathSolvesTheInclusionAndAForgedOneDoesNot) {
-  for (const char* name : {"zeno-block", "hill", "rocking-block-p4"}) {
-    const io::Scenario s = io::load_scenario(name);
-    const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
-                                  HybridOptions{.end = s.simulation.end, .every = 2e-3});
-    InclusionPath path = inclusion(*s.mechanism, t);
-    EXPECT_LT(inclusion_residual(*s.mechanism, path), 2e-3) << name;
-    // a velocity that no force explains
-    path.v[path.v.size() / 2][0] += 0.05;
-    EXPECT_GT(inclusion_residual(*s.mechanism, path), 2e-2) << name;
-  }
-}
-
-TEST(Inclusion, AnImpactThatSlipsAndSticksBends) {
-  // a point that lands at 1 m/s on friction that stops it: slip, then stick, within the impact
-  const io::Scenario s = io::load_scenario("point-drop");
-  const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v},
-               HybridOptions{.end = 0.5, .every = 1e-3, .law = impact_law("sequential")});
-  EXPECT_LT(inclusion_residual(*s.mechanism, inclusion(*s.mechanism, t)), 1e-6);
-}
-
-TEST(Inclusion, OnlyTheHybridMethodKnowsItsForces) {
-  const io::Scenario s = io::load_scenario("zeno-block");
-  Trajectory t = zeno_block(0.1);
-  t.modes.clear();
-  EXPECT_THROW((void)inclusion(*s.mechanism, t), std::invalid_argument);
-}
 
 /// Uniform rod of length L = 2 l at angle a, tip sliding with the friction pressing it on: with
 /// p = 1 + 3 cos a (cos a - mu sin a) < 0 no force keeps the contact (Painlevé).
