@@ -54,6 +54,7 @@ ModelPtr load_file(const std::string& path, std::string& warning) {
 }
 
 ModelPtr load_text(std::string_view text, const std::string& name, std::string& warning) {
+  if (text.empty()) throw std::invalid_argument(name + ": the text of the model is empty");
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
 #if mjVERSION_HEADER >= 300

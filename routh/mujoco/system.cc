@@ -45,9 +45,14 @@ std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std
   std::fill_n(m.tendon_margin, m.ntendon, reach);
   for (int j = 0; j < m.njnt; ++j) m.jnt_margin[j] = m.jnt_type[j] == mjJNT_BALL ? kBallReach : 0;
   m.opt.enableflags &= ~mjENBL_OVERRIDE;
+  m.opt.enableflags |= mjENBL_ENERGY;
   m.opt.disableflags |= mjDSBL_FRICTIONLOSS;
   m.opt.jacobian = mjJAC_DENSE;
   m.opt.solver = mjSOL_NEWTON;
+#if mjVERSION_HEADER < 320
+  m.opt.mpr_tolerance = std::min(m.opt.mpr_tolerance, 1e-9);
+  m.opt.mpr_iterations = std::max(m.opt.mpr_iterations, 200);
+#endif
 
   // room for every contact, and for rows of joints alone
 #if mjVERSION_HEADER < 230
