@@ -73,7 +73,7 @@ bool refine(const mjModel& model, mjData& data, double reach, Touch& touch) {
   Vector3d n = touch.frame.row(0).transpose();
   double depth = reach;  // of the move
   bool touches = false;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 4; ++i) {
     place = home - depth * n;
     const int count = collide(&model, &data, found.data(), touch.second, touch.first, 0);
     const mjContact* nearest = nullptr;
@@ -92,16 +92,17 @@ bool refine(const mjModel& model, mjData& data, double reach, Touch& touch) {
     touch.point = Eigen::Map<const Vector3d>(nearest->pos) + depth / 2 * n;
     touch.frame = frame_along(normal);
     n = normal;
-    if (depth == 0) break;
-    depth = touch.phi > 0 ? touch.phi + 1e-5 : 0;
+    depth = std::max(touch.phi, 0.0) + 1e-5;
   }
   place = home;
   return touches && touch.phi <= reach;
 }
 
-bool repeats(const Touch& a, const Touch& b, double near) {
-  return a.first == b.first && a.second == b.second && (a.point - b.point).norm() < near &&
-         (a.frame.row(0) - b.frame.row(0)).norm() < near;
+// Contacts by iteration come in clusters.
+bool repeats(const Touch& a, const Touch& b, bool by_iteration) {
+  return a.first == b.first && a.second == b.second &&
+         (a.point - b.point).norm() < (by_iteration ? 1e-3 : 1e-9) &&
+         (a.frame.row(0) - b.frame.row(0)).norm() < (by_iteration ? 0.02 : 1e-9);
 }
 
 }  // namespace
@@ -135,10 +136,13 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
     }
     const bool by_iteration = iterated(model, touch.second, touch.first);
     if (by_iteration && !refine(model, data, contact.includemargin, touch)) continue;
-    const double near = by_iteration ? 1e-4 : 1e-9;
-    if (std::any_of(touches.begin(), touches.end(),
-                    [&](const Touch& other) { return repeats(touch, other, near); }))
+    const auto same = std::find_if(touches.begin(), touches.end(), [&](const Touch& other) {
+      return repeats(touch, other, by_iteration);
+    });
+    if (same != touches.end()) {
+      if (touch.phi < same->phi) *same = touch;
       continue;
+    }
     touches.push_back(touch);
   }
 

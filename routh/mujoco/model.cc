@@ -177,9 +177,8 @@ std::vector<std::string> departures(const mjModel& model) {
   std::iota(geoms.begin(), geoms.end(), 0);
   if (std::any_of(geoms.begin(), geoms.end(), iterated))
     notes.push_back(
-        "MuJoCo finds contacts of ellipsoids, cylinders and meshes (other than with planes) by "
-        "iteration: their gaps are good to about 1e-6 m, and where faces meet it may list one "
-        "point.");
+        "Ellipsoids, cylinders and meshes touch other shapes than planes at one point each, unless "
+        "the model enables MuJoCo's multiccd.");
 
   // joints
   if (any(model.jnt_limited, model.njnt, [](mjtByte x) { return x != 0; }) ||

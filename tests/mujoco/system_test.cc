@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "routh/simulate/reduce.h"
 
@@ -494,6 +495,58 @@ TEST(MujocoSystem, AMeshTouchesAndAHeightfieldIsLandedOn) {
   EXPECT_GT(contacts[0].normal.dot(normal), 1 - 1e-5);
   EXPECT_EQ(contacts[0].name.substr(0, 10), "ball/slope");
   std::filesystem::remove_all(folder);
+}
+
+TEST(MujocoSystem, ShapesFoundByIterationHaveTrueGapsPointsAndNormals) {
+  const std::string base = "<geom name='base' type='box' size='1 1 1'/>";
+  const std::pair<const char*, double> shapes[] = {
+      {"type='ellipsoid' size='.1 .2 .15'", 0.15},
+      {"type='cylinder' size='.1 .12'", 0.12},
+      {"type='cylinder' size='.1 .12' euler='1.5707963267948966 0 0'", 0.1}};
+  for (const auto& [shape, low] : shapes) {
+    for (const double gap : {-1e-3, 0.0, 1e-8, 5e-3}) {
+      const System system =
+          world(base + "<body pos='.1 .05 0'><freejoint/><geom name='it' " + shape + "/></body>");
+      VectorXd q = system.home().q;
+      q[2] = 1 + low + gap;
+      const std::vector<Contact> contacts = system.terms(q, VectorXd::Zero(6)).contacts;
+      ASSERT_EQ(contacts.size(), 1u) << shape;
+      const double sign = contacts[0].name == "base/it" ? -1 : 1;
+      EXPECT_NEAR(contacts[0].phi, gap, 2e-9) << shape;
+      EXPECT_NEAR(contacts[0].normal.z(), sign, 1e-8) << shape;
+      EXPECT_NEAR(contacts[0].point.z(), 1 + gap / 2, 1e-5 + std::max(0.0, -gap)) << shape;
+    }
+  }
+}
+
+TEST(MujocoSystem, MoreContactsThanThereIsRoomForIsAnError) {
+  std::string plates;
+  for (int i = 0; i < 3000; ++i) plates += "<geom type='box' size='.1 .1 .1'/>";
+  const System system = world("<geom type='plane' size='1 1 1'/><body pos='0 0 .1'><freejoint/>" +
+                              plates + "</body>");
+  EXPECT_NE(message([&] {
+              (void)system.terms(system.home().q, system.home().v);
+            }).find("raise the model's nconmax"),
+            std::string::npos);
+}
+
+TEST(MujocoSystem, ThreadsWithACopyEachAgree) {
+  const System system(ROUTH_SCENARIOS "/tower.xml");
+  const State hit = system.keyframe("hit");
+  const Terms expected = system.terms(hit.q, hit.v);
+  std::vector<std::thread> threads;
+  std::vector<char> same(4, 0);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i, copy = system] {
+      same[i] = 1;
+      for (int n = 0; n < 100; ++n) {
+        const Terms terms = copy.terms(hit.q, hit.v);
+        same[i] &= terms.M == expected.M && terms.contacts.size() == expected.contacts.size();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(same, std::vector<char>(4, 1));
 }
 
 TEST(MujocoSystem, NamesAreReadable) {
