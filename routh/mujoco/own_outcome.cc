@@ -82,6 +82,9 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   std::copy(state.q.begin(), state.q.end(), data->qpos);
   std::copy(state.v.begin(), state.v.end(), data->qvel);
   std::copy(system.control().begin(), system.control().end(), data->ctrl);
+  std::copy_n(system.data()->act, model->na, data->act);
+  std::copy_n(system.data()->mocap_pos, 3 * model->nmocap, data->mocap_pos);
+  std::copy_n(system.data()->mocap_quat, 4 * model->nmocap, data->mocap_quat);
 
   OwnOutcome outcome{.v_stop = state.v, .v_plus = state.v, .q_plus = state.q};
   double deepest = 0;

@@ -508,5 +508,6 @@ void System::set_control(const std::string& keyframe) {
 }
 
 const mjModel_* System::model() const { return impl_->loaded->original.get(); }
+const mjData_* System::data() const { return impl_->data.get(); }
 
 }  // namespace routh::mujoco

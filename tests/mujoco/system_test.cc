@@ -613,6 +613,30 @@ TEST(MujocoBadInput, InvalidModelGivesMujocosMessageWithFileAndLine) {
     EXPECT_THROW(System::from_text(text), std::invalid_argument) << text;
 }
 
+TEST(MujocoSystem, TextMayHaveAnyName) {
+  const std::string text =
+      "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>";
+  EXPECT_EQ(System::from_text(text, "far/away/robot.xml").nv(), 1);
+  EXPECT_EQ(System::from_text(text, std::string(300, 'x')).nv(), 1);
+  EXPECT_NE(message([] {
+              System::from_text("<mujoco><oops/></mujoco>", "far/away/robot.xml");
+            }).find("far/away/robot.xml: "),
+            std::string::npos);
+}
+
+TEST(MujocoSystem, MocapBodiesAreWhereTheKeyframePutsThem) {
+  System system = world(
+      "<body name='hand' mocap='true' pos='0 0 5'><geom size='.1'/></body>"
+      "<body name='ball'><freejoint/><geom size='.1'/></body>",
+      "<keyframe><key name='near' mpos='0 0 -.2'/></keyframe>");
+  const State home = system.home();
+  EXPECT_TRUE(system.terms(home.q, home.v).contacts.empty());
+  system.set_control("near");
+  const System copy = system;
+  ASSERT_EQ(copy.terms(home.q, home.v).contacts.size(), 1u);
+  EXPECT_NEAR(copy.terms(home.q, home.v).contacts[0].phi, 0, 1e-15);
+}
+
 TEST(MujocoBadInput, MasslessMovingBodies) {
   const std::string said =
       message([] { world("<body name='ghost'><joint name='spin'/><site name='s'/></body>"); });
