@@ -87,6 +87,10 @@ bool refine(const mjModel& model, mjData& data, double reach, Touch& touch) {
       continue;
     }
     const Vector3d normal = Eigen::Map<const Vector3d>(nearest->frame);
+    if (normal.norm() < 0.5) {  // not deep enough to have one
+      depth += 1e-5;
+      continue;
+    }
     touches = true;
     touch.phi = nearest->dist + depth * normal.dot(n);
     touch.point = Eigen::Map<const Vector3d>(nearest->pos) + depth / 2 * n;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <mutex>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 
 namespace routh::mujoco {
@@ -29,9 +30,13 @@ ModelPtr load(const std::string& file, const std::string& name, const mjVFS* fil
   const std::lock_guard lock(reading);
   char message[1000] = "";
   ModelPtr model(mj_loadXML(file.c_str(), files, message, sizeof message));
-  std::string said = message;
-  std::replace(said.begin(), said.end(), '\n', ' ');
-  while (!said.empty() && said.back() == ' ') said.pop_back();
+  // its lines in one
+  std::string said;
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(line.find_last_not_of(" \r") + 1);
+    if (!line.empty()) said += (said.empty() ? "" : "; ") + line;
+  }
   if (!model) throw std::invalid_argument(name + ": MuJoCo cannot read the model: " + said);
   warning = said;
   return model;

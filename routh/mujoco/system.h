@@ -88,6 +88,8 @@ class System final : public routh::System {
  private:
   struct Impl;
   explicit System(std::unique_ptr<Impl> impl);
+  static std::unique_ptr<Impl> checked(const mjModel_& model, const std::string& name,
+                                       std::string warning);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -179,6 +179,17 @@ TEST(MujocoOwnOutcome, ASlidingBallHasCoulombsImpulse) {
   EXPECT_LT(outcome.duration, 0.005);
 }
 
+TEST(MujocoOwnOutcome, ABallThatGripsRolls) {
+  // sticking needs 2/7 of the tangential momentum, less than μ times the normal one
+  const System system = System::from_text(kBall);
+  State state = system.home();
+  state.v[0] = 1;
+  state.v[2] = -2;
+  const OwnOutcome outcome = own_outcome(system, state, {.time_constant = 1e-3});
+  EXPECT_NEAR(outcome.v_plus[0], 5. / 7, 0.02);
+  EXPECT_NEAR(0.1 * outcome.v_plus[4], 5. / 7, 0.02);
+}
+
 TEST(MujocoOwnOutcome, OpenGapsWithinTheToleranceCollide) {
   const System system = System::from_text(kBall);
   State state = system.home();
