@@ -93,7 +93,7 @@ void name_contacts(io::Scenario& scenario, const std::vector<std::string>& names
 EventSelectedRun run_order_test(io::Scenario& scenario, const std::map<std::string, double>& p,
                                 const EventSelectedArguments& a) {
   OrderTest system;
-  scenario.coordinates = {"x", "y", "z"};
+  scenario.coordinates = scenario.velocities = {"x", "y", "z"};
   name_contacts(scenario, {"x", "y", "z"});
   const View<OrderTest::State> view{
       .q = [](const OrderTest::State& x) { return VectorXd(x); },
@@ -133,7 +133,7 @@ EventSelectedRun run_hopper(io::Scenario& scenario, const std::map<std::string, 
            .shapes = {{.name = "body", .vertices = {Vector2d(0, r)}, .radius = r},
                       {.name = "leg", .vertices = {Vector2d(0, 0), Vector2d(0, -hopper.length)}}}});
   scenario.mechanism = std::move(picture);
-  scenario.coordinates = {"z"};
+  scenario.coordinates = scenario.velocities = {"z"};
   name_contacts(scenario, {"leg"});
   Options options = options_of(a);
   options.reset = Hopper::reset();
@@ -179,7 +179,7 @@ EventSelectedRun run_plate(io::Scenario& scenario, const std::map<std::string, d
          .vertices = {Vector2d(plate.spring_at(i), 0), Vector2d(plate.spring_at(i), L)}});
   picture.add(std::move(bed));
   scenario.mechanism = std::move(picture);
-  scenario.coordinates = {"x", "z", "angle"};
+  scenario.coordinates = scenario.velocities = {"x", "z", "angle"};
   std::vector<std::string> names;
   for (int i = 0; i < n; ++i) names.push_back(fmt::format("spring {}", i));
   name_contacts(scenario, names);

@@ -32,7 +32,7 @@ std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) 
 
 State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
   State start{0, scenario.q, scenario.v};
-  if (a.project) return project_joints(*scenario.mechanism, start);
+  if (a.project) return project_joints(*scenario.moving(), start);
   const Terms& terms = scenario.terms;
   if (terms.A.rows() == 0) return start;
   const double open = terms.joint_gap.cwiseAbs().maxCoeff();
@@ -51,6 +51,31 @@ State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
   return start;
 }
 
+/// Coordinates and velocities, side by side where they belong together.
+std::string describe_state(const io::Scenario& scenario, const State& state) {
+  const std::vector<std::string>&q = scenario.coordinates, &v = scenario.velocities;
+  constexpr std::size_t kShown = 12;
+  std::string text;
+  if (q == v) {
+    text = fmt::format("\n    at {:.6g} s   position      velocity\n", state.time);
+    for (std::size_t i = 0; i < q.size() && i < kShown; ++i) {
+      text +=
+          fmt::format("    {:<14} {:>12.6g} {:>13.6g}\n", q[i], state.q[i] + 0.0, state.v[i] + 0.0);
+    }
+  } else {
+    text = fmt::format("\n    at {:.6g} s        position                         velocity\n",
+                       state.time);
+    for (std::size_t i = 0; i < std::max(q.size(), v.size()) && i < kShown; ++i) {
+      text += i < q.size() ? fmt::format("    {:<16} {:>12.6g}", q[i], state.q[i] + 0.0)
+                           : std::string(33, ' ');
+      if (i < v.size()) text += fmt::format("    {:<16} {:>12.6g}", v[i], state.v[i] + 0.0);
+      text += '\n';
+    }
+  }
+  if (q.size() > kShown) text += fmt::format("    .. {} more coordinates\n", q.size() - kShown);
+  return text;
+}
+
 std::string describe(const io::Motion& motion) {
   const Trajectory& t = motion.trajectory;
   std::string text =
@@ -63,7 +88,7 @@ std::string describe(const io::Motion& motion) {
     const Event& e = t.events[k];
     std::string names;
     for (std::size_t i = 0; i < e.contacts.size() && i < 6; ++i)
-      names += (i ? ", " : "") + motion.scenario.terms.contacts[e.contacts[i]].name;
+      names += (i ? ", " : "") + motion.contact_name(e.contacts[i]);
     if (e.contacts.size() > 6) names += fmt::format(" and {} more", e.contacts.size() - 6);
     if (e.outcomes > 1) names += fmt::format("   ({} outcomes, the first was taken)", e.outcomes);
     text += fmt::format("    {:<9.6f} {:<9} {}\n", e.time, to_string(e.kind), names);
@@ -71,13 +96,7 @@ std::string describe(const io::Motion& motion) {
   if (t.events.size() > kShown)
     text += fmt::format("    .. {} more; --json has them all\n", t.events.size() - kShown);
   text += describe_modes(motion.scenario, t);
-  const std::vector<std::string>& names = motion.scenario.mechanism->coordinates();
-  text += fmt::format("\n    at {:.6g} s   position      velocity\n", t.final.time);
-  for (std::size_t i = 0; i < names.size() && i < 12; ++i) {
-    text += fmt::format("    {:<14} {:>12.6g} {:>13.6g}\n", names[i], t.final.q[i] + 0.0,
-                        t.final.v[i] + 0.0);
-  }
-  if (names.size() > 12) text += fmt::format("    .. {} more coordinates\n", names.size() - 12);
+  text += describe_state(motion.scenario, t.final);
   text += fmt::format(
       "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.1e} m, joints open by {:.1e} m\n"
       "    {} complementarity problems, largest residual {:.1e}\n",
@@ -151,11 +170,16 @@ int run_simulate(const SimulateArguments& a) {
     io::check_writable_folder(a.plot);
   }
   io::Scenario scenario = a.scenario.load();
-  if (!scenario.mechanism && scenario.system.empty()) {
+  if (!scenario.moving() && scenario.system.empty()) {
     throw io::InputError(fmt::format(
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
+  if (scenario.model && (method != "time-stepping" || a.domain == "s" || !a.animate.empty())) {
+    throw io::InputError(fmt::format(
+        "{}: a model in space moves by --method time-stepping, over t and without --animate",
+        a.scenario.name));
+  }
   if (a.domain == "s" && method == "event-selected")
     throw io::InputError(
         "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "
@@ -164,7 +188,7 @@ int run_simulate(const SimulateArguments& a) {
   if (method == "event-selected") {
     done = simulate_event_selected(scenario, a);
   } else {
-    if (!scenario.mechanism)
+    if (!scenario.moving())
       throw io::InputError(fmt::format("--method {}: {} is a system of --method event-selected",
                                        method, scenario.name));
     const State start = start_of(scenario, a);

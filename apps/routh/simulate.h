@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "commands.h"
 #include "routh/io/json.h"
 #include "routh/simulate/hybrid.h"
@@ -23,7 +25,8 @@ HybridOptions hybrid_options(const io::Scenario& scenario, const HybridArguments
 struct SimulateArguments {
   ScenarioArguments scenario;
   std::string method;
-  double step = 0, end = 0, every = 0, alpha = 0.5, gamma = -1;
+  double step = 0, end = 0, every = 0, gamma = -1;
+  std::optional<double> alpha;
   std::string jacobians = "default", law, seed = "0";
   bool no_detection = false, no_stabilise = false, project = false, raw = false;
   HybridArguments hybrid;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "routh/io/document.h"
@@ -11,7 +13,7 @@ namespace {
 TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
   TimeSteppingOptions o;
   o.h = a.step != 0 ? a.step : scenario.simulation.step;
-  o.alpha = a.alpha;
+  o.alpha = a.alpha.value_or(scenario.model ? 1 : 0.5);
   if (a.gamma >= 0) o.gamma = a.gamma;
   o.end = a.end != 0 ? a.end : scenario.simulation.end;
   o.every = a.every;
@@ -20,6 +22,17 @@ TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArgum
                                             : Jacobians::kDefault;
   o.detection = !a.no_detection;
   o.stabilise = !a.no_stabilise;
+  o.edges = scenario.edges;
+  o.touching = scenario.touching;
+  if (scenario.model) {
+    if (o.alpha != 1) throw io::InputError("--alpha: models in space are stepped with alpha = 1");
+    if (!a.law.empty() && a.law != "simultaneous")
+      throw io::InputError(
+          fmt::format("--law {}: through time, models in space follow the simultaneous law alone; "
+                      "'routh impact' "
+                      "has them all",
+                      a.law));
+  }
   o.impulses = a.domain == "s";
   if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
   if (!a.law.empty() && a.law != "simultaneous")
@@ -47,9 +60,9 @@ void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
       ->check(positive("a number of seconds"));
   command
       .add_option("--alpha", a.alpha,
-                  "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra")
-      ->check(within(0, 1))
-      ->capture_default_str();
+                  "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra (default: "
+                  "0.5, models in space 1)")
+      ->check(within(0, 1));
   command
       .add_option("--gamma", a.gamma,
                   "time-stepping: weight of the new velocity in the position (default: alpha); "
@@ -73,7 +86,7 @@ Simulated simulate_time_stepping(const io::Scenario& scenario, const State& star
   options.progress = [&](double time) {
     return shown(static_cast<std::uint64_t>(time / options.h));
   };
-  Simulated done{simulate(*scenario.mechanism, start, options), options_json(options, a)};
+  Simulated done{simulate(*scenario.moving(), start, options), options_json(options, a)};
   clear_progress();
   // at the instant of a collision the other contacts are closed to the order of the scheme
   done.inclusion = {.gap = std::max(1e-6, 4 * options.h * options.h), .slow = options.h};

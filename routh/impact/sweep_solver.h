@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <utility>
 #include <vector>
 
 #include "routh/impact/modes.h"
@@ -30,6 +31,8 @@ class SweepSolver {
 
   /// Forgets the modes of the last solve, which otherwise begin the next.
   void reset() { modes_.clear(); }
+  /// Modes to begin the next solve with.
+  void start_from(Modes modes) { modes_ = std::move(modes); }
 
   double residual() const { return residual_; }  ///< relative, of the last solution
   /// Contact velocity of the last solution; entries that its modes make zero are exactly zero.

@@ -29,8 +29,13 @@ Json to_json(const Motion& motion, bool raw) {
   j["complete"] = !t.stopped();
   if (!t.message.empty()) j["message"] = t.message;
   j["coordinates"] = motion.scenario.coordinates;
+  j["velocities"] = motion.scenario.velocities;
   j["contacts"] = Json::array();
-  for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);
+  if (motion.scenario.model) {
+    j["contacts"] = t.contact_names;
+  } else {
+    for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);
+  }
   j["time"] = t.time;
   j["q"] = lists(t.q);
   j["v"] = lists(t.v);
@@ -39,7 +44,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["events"] = Json::array();
   for (const Event& e : t.events) {
     Json names = Json::array();
-    for (const int i : e.contacts) names.push_back(contacts[i].name);
+    for (const int i : e.contacts) names.push_back(motion.contact_name(i));
     j["events"].push_back({{"time", e.time},
                            {"kind", to_string(e.kind)},
                            {"contacts", names},
@@ -87,7 +92,8 @@ std::string to_csv(const Motion& motion) {
   const std::vector<std::string>& names = motion.scenario.coordinates;
   std::string text = "time";
   for (const std::string& name : names) text += "," + name;
-  for (const std::string& name : names) text += ",d/dt " + name;
+  for (const std::string& name : motion.scenario.velocities)
+    text += (motion.scenario.model ? ",v." : ",d/dt ") + name;
   text += ",energy\n";
   for (std::size_t k = 0; k < t.time.size(); ++k) {
     text += fmt::format("{}", t.time[k]);

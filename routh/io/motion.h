@@ -18,6 +18,12 @@ struct Motion {
   Json options;
   const Trajectory& trajectory;
   Json summary = Json::object();  ///< what the method adds to the summary
+
+  /// Of Event::contacts.
+  const std::string& contact_name(int contact) const {
+    return trajectory.contact_names.empty() ? scenario.terms.contacts[contact].name
+                                            : trajectory.contact_names[contact];
+  }
 };
 
 /// The keys of `routh simulate --json`; `raw` adds v^h of P3 (4.11) as v_raw.

@@ -47,6 +47,68 @@ bool near_box(const Placed& box, const Touch& touch) {
   return ((local.cwiseAbs() - box.half).array() <= std::abs(touch.phi) + 1e-6).all();
 }
 
+// Does MuJoCo find this pair by iteration, with errors that grow with the margin? It does for
+// height fields and for what its general routine for convex shapes collides.
+bool iterated(const mjModel& model, int g1, int g2) {
+  const int type1 = model.geom_type[g1], type2 = model.geom_type[g2];
+  return type1 == mjGEOM_HFIELD ||
+         mjCOLLISIONFUNC[type1][type2] == mjCOLLISIONFUNC[mjGEOM_ELLIPSOID][mjGEOM_ELLIPSOID];
+}
+
+Matrix3d frame_along(const Vector3d& n) {
+  const Vector3d t = n.cross(Vector3d::Unit(std::abs(n.y()) < 0.5 ? 1 : 2)).normalized();
+  Matrix3d frame;
+  frame << n.transpose(), n.cross(t).transpose(), t.transpose();
+  return frame;
+}
+
+// Moves the first geometry into the other along the normal and asks without a margin, each time
+// less deep: overlaps are what MuJoCo measures well. False when there is no contact after all.
+bool refine(const mjModel& model, mjData& data, double reach, Touch& touch) {
+  const mjfCollision collide =
+      mjCOLLISIONFUNC[model.geom_type[touch.second]][model.geom_type[touch.first]];
+  Eigen::Map<Vector3d> place(data.geom_xpos + 3 * touch.first);
+  const Vector3d home = place;
+  std::array<mjContact, mjMAXCONPAIR> found;
+  Vector3d n = touch.frame.row(0).transpose();
+  double depth = reach;  // of the move
+  bool touches = false;
+  for (int i = 0; i < 4; ++i) {
+    place = home - depth * n;
+    const int count = collide(&model, &data, found.data(), touch.second, touch.first, 0);
+    const mjContact* nearest = nullptr;
+    double distance = 0;
+    for (const mjContact* c = found.data(); c < found.data() + count; ++c) {
+      const double d = (Eigen::Map<const Vector3d>(c->pos) - touch.point).norm();
+      if (!nearest || d < distance) nearest = c, distance = d;
+    }
+    if (!nearest) {
+      depth = 2 * depth + 1e-6;
+      continue;
+    }
+    const Vector3d normal = Eigen::Map<const Vector3d>(nearest->frame);
+    if (normal.norm() < 0.5) {  // not deep enough to have one
+      depth += 1e-5;
+      continue;
+    }
+    touches = true;
+    touch.phi = nearest->dist + depth * normal.dot(n);
+    touch.point = Eigen::Map<const Vector3d>(nearest->pos) + depth / 2 * n;
+    touch.frame = frame_along(normal);
+    n = normal;
+    depth = std::max(touch.phi, 0.0) + 1e-5;
+  }
+  place = home;
+  return touches && touch.phi <= reach;
+}
+
+// Contacts by iteration come in clusters.
+bool repeats(const Touch& a, const Touch& b, bool by_iteration) {
+  return a.first == b.first && a.second == b.second &&
+         (a.point - b.point).norm() < (by_iteration ? 1e-3 : 1e-9) &&
+         (a.frame.row(0) - b.frame.row(0)).norm() < (by_iteration ? 0.02 : 1e-9);
+}
+
 }  // namespace
 
 void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touches) {
@@ -75,12 +137,15 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
                    second = placed(model, data, touch.second);
       touch.phi = box_gap(first, second, touch);
       if (!near_box(first, touch) || !near_box(second, touch)) continue;
-      const bool repeated = std::any_of(touches.begin(), touches.end(), [&](const Touch& other) {
-        return other.first == touch.first && other.second == touch.second &&
-               (other.point - touch.point).norm() < 1e-9 &&
-               (other.frame.row(0) - touch.frame.row(0)).norm() < 1e-9;
-      });
-      if (repeated) continue;
+    }
+    const bool by_iteration = iterated(model, touch.second, touch.first);
+    if (by_iteration && !refine(model, data, contact.includemargin, touch)) continue;
+    const auto same = std::find_if(touches.begin(), touches.end(), [&](const Touch& other) {
+      return repeats(touch, other, by_iteration);
+    });
+    if (same != touches.end()) {
+      if (touch.phi < same->phi) *same = touch;
+      continue;
     }
     touches.push_back(touch);
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <mutex>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 
 namespace routh::mujoco {
@@ -22,13 +23,20 @@ void install_handlers() {
   });
 }
 
-ModelPtr load(const std::string& name, const mjVFS* files, std::string& warning) {
+ModelPtr load(const std::string& file, const std::string& name, const mjVFS* files,
+              std::string& warning) {
   install_handlers();
+  static std::mutex reading;  // MuJoCo keeps the last file it read in a global
+  const std::lock_guard lock(reading);
   char message[1000] = "";
-  ModelPtr model(mj_loadXML(name.c_str(), files, message, sizeof message));
-  std::string said = message;
-  std::replace(said.begin(), said.end(), '\n', ' ');
-  while (!said.empty() && said.back() == ' ') said.pop_back();
+  ModelPtr model(mj_loadXML(file.c_str(), files, message, sizeof message));
+  // its lines in one
+  std::string said;
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(line.find_last_not_of(" \r") + 1);
+    if (!line.empty()) said += (said.empty() ? "" : "; ") + line;
+  }
   if (!model) throw std::invalid_argument(name + ": MuJoCo cannot read the model: " + said);
   warning = said;
   return model;
@@ -50,21 +58,25 @@ std::string kind_name(const mjModel& model, int body, const char* kind, int nth,
 ModelPtr load_file(const std::string& path, std::string& warning) {
   if (!std::filesystem::is_regular_file(path))
     throw std::invalid_argument(path + ": no such file; give an MJCF or URDF file");
-  return load(path, nullptr, warning);
+  return load(path, path, nullptr, warning);
 }
 
 ModelPtr load_text(std::string_view text, const std::string& name, std::string& warning) {
+  if (text.empty()) throw std::invalid_argument(name + ": the text of the model is empty");
+  // MuJoCo keeps files in memory by short names without folders
+  std::string short_name = std::filesystem::path(name).filename().string();
+  if (short_name.empty() || short_name.size() > 80) short_name = "model.xml";
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
 #if mjVERSION_HEADER >= 300
-  mj_addBufferVFS(files.get(), name.c_str(), text.data(), static_cast<int>(text.size()));
+  mj_addBufferVFS(files.get(), short_name.c_str(), text.data(), static_cast<int>(text.size()));
 #else
-  mj_makeEmptyFileVFS(files.get(), name.c_str(), static_cast<int>(text.size()));
-  const int at = mj_findFileVFS(files.get(), name.c_str());
+  mj_makeEmptyFileVFS(files.get(), short_name.c_str(), static_cast<int>(text.size()));
+  const int at = mj_findFileVFS(files.get(), short_name.c_str());
   if (at >= 0) std::memcpy(files->filedata[at], text.data(), text.size());
 #endif
   const std::unique_ptr<mjVFS, decltype(&mj_deleteVFS)> release(files.get(), &mj_deleteVFS);
-  return load(name, files.get(), warning);
+  return load(short_name, name, files.get(), warning);
 }
 
 DataPtr make_data(const mjModel& model) {
@@ -176,9 +188,8 @@ std::vector<std::string> departures(const mjModel& model) {
   std::iota(geoms.begin(), geoms.end(), 0);
   if (std::any_of(geoms.begin(), geoms.end(), iterated))
     notes.push_back(
-        "MuJoCo finds contacts of ellipsoids, cylinders and meshes (other than with planes) by "
-        "iteration: their gaps are good to about 1e-6 m, and where faces meet it may list one "
-        "point.");
+        "Ellipsoids, cylinders and meshes touch other shapes than planes at one point each, unless "
+        "the model enables MuJoCo's multiccd; meshes touch planes at three vertices at most.");
 
   // joints
   if (any(model.jnt_limited, model.njnt, [](mjtByte x) { return x != 0; }) ||

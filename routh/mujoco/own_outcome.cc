@@ -23,10 +23,15 @@ double approach(const System& system, const VectorXd& q, const VectorXd& v, doub
   return fastest;
 }
 
+// Of contacts and limits [N], a sum that is zero when none pushes.
 double pushing(const mjData& data) {
   double force = 0;
-  for (int i = 0; i < data.nefc; ++i)
-    if (data.efc_type[i] != mjCNSTR_EQUALITY) force += std::abs(data.efc_force[i]);
+  for (int i = 0; i < data.nefc; ++i) {
+    const int type = data.efc_type[i];
+    const bool joint =
+        type == mjCNSTR_EQUALITY || type == mjCNSTR_FRICTION_DOF || type == mjCNSTR_FRICTION_TENDON;
+    if (!joint) force += std::abs(data.efc_force[i]);
+  }
   return force;
 }
 
@@ -53,7 +58,8 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   model->opt.timestep = options.step;
   if (!options.forces) {
     std::fill_n(model->opt.gravity, 3, 0);
-    model->opt.disableflags |= mjDSBL_GRAVITY | mjDSBL_PASSIVE | mjDSBL_ACTUATION;
+    model->opt.disableflags |=
+        mjDSBL_GRAVITY | mjDSBL_PASSIVE | mjDSBL_ACTUATION | mjDSBL_FRICTIONLOSS;
   }
   if (options.time_constant) {
     if (!(*options.time_constant >= 2 * options.step))
@@ -76,6 +82,9 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   std::copy(state.q.begin(), state.q.end(), data->qpos);
   std::copy(state.v.begin(), state.v.end(), data->qvel);
   std::copy(system.control().begin(), system.control().end(), data->ctrl);
+  std::copy_n(system.data()->act, model->na, data->act);
+  std::copy_n(system.data()->mocap_pos, 3 * model->nmocap, data->mocap_pos);
+  std::copy_n(system.data()->mocap_quat, 4 * model->nmocap, data->mocap_quat);
 
   OwnOutcome outcome{.v_stop = state.v, .v_plus = state.v, .q_plus = state.q};
   double deepest = 0;

@@ -30,8 +30,9 @@ struct [[nodiscard]] OwnOutcome {
 /// The one outcome of an impact that MuJoCo itself computes: its own solver, friction cone and soft
 /// contacts step through the impact with a small step, without other forces unless asked for. Soft
 /// contacts first stop the approach (v_stop) and then push the bodies out again (v_plus): with
-/// MuJoCo's default parameters by about an eighth of the speed of approach, over some 0.04 s in
-/// which the bodies move. Bodies at rest relative to each other have no impact: v_plus is v. Throws
+/// MuJoCo's default parameters by an eighth to a quarter of the speed of approach, over some
+/// 0.04 s in which the bodies move. With other forces contacts may push on: v_plus is then that at
+/// the limit. Bodies at rest relative to each other have no impact: v_plus is v. Throws
 /// std::runtime_error when MuJoCo's simulation breaks down.
 OwnOutcome own_outcome(const System& system, const State& state,
                        const OwnOutcomeOptions& options = {});

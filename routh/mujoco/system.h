@@ -9,6 +9,7 @@
 #include "routh/simulate/trajectory.h"
 
 struct mjModel_;
+struct mjData_;
 
 /// Models in MuJoCo's MJCF or in URDF as mechanisms. MuJoCo reads the file, computes inertia and
 /// forces, and detects collisions; its soft constraints become rigid ones:
@@ -81,10 +82,14 @@ class System final : public routh::System {
 
   /// The model as it was read, for MuJoCo's own functions.
   const mjModel_* model() const;
+  /// The object's scratch memory, where actuators' states and mocap bodies are.
+  const mjData_* data() const;
 
  private:
   struct Impl;
   explicit System(std::unique_ptr<Impl> impl);
+  static std::unique_ptr<Impl> checked(const mjModel_& model, const std::string& name,
+                                       std::string warning);
   std::unique_ptr<Impl> impl_;
 };
 

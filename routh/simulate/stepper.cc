@@ -19,9 +19,9 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
       gamma(options.gamma.value_or(options.alpha)),
       midpoint(options.jacobians == Jacobians::kMidpoint ||
                (options.jacobians == Jacobians::kDefault && options.alpha == 0.5)),
-      s(start),
-      v_weighted(start.v),
       solver(sys.groups(), sys.nv()) {
+  s = start;
+  v_weighted = start.v;
   system.gaps(s.q, phi, joint);
   active.assign(phi.size(), 0);
   joined.assign(phi.size(), 0);

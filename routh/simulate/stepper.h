@@ -20,16 +20,31 @@ inline StepMode sliding(double ct, double still) {
                        : StepMode::kStick;
 }
 
-/// begin(), then advance() from one instant to the next.
-struct Stepper {
+/// What simulate() and TimeStepper need of a scheme: begin(), then advance() from one instant to
+/// the next.
+struct Scheme {
+  State s;
+  Eigen::VectorXd v_weighted;
+  Eigen::VectorXd impulses;  // of the contact forces since the last record, as Trajectory::impulse
+  Trajectory log;
+  std::function<void()> record_impact = [] {};
+
+  virtual ~Scheme() = default;
+  /// Refuses open joints and penetration; closes the contacts that touch, by an impact if needed.
+  virtual void begin() = 0;
+  /// To the time `target`, through all impacts on the way.
+  virtual void advance(double target) = 0;
+};
+
+/// P3 (4.4) with collisions found inside the step: systems whose contacts are always the same.
+struct Stepper final : Scheme {
   const System& system;
   TimeSteppingOptions o;
   double alpha, gamma;
   bool midpoint;
 
-  // the state, and what its contacts do
-  State s;
-  Eigen::VectorXd v_weighted, phi, joint;
+  // what the contacts do
+  Eigen::VectorXd phi, joint;
   std::vector<char> active;  // contacts whose inequality is part of the step
   std::vector<char> joined;  // of them: taken in at a distance
   std::vector<StepMode> modes;
@@ -40,7 +55,6 @@ struct Stepper {
   };
   std::vector<Grip> grips;  // stick or slip as reported
   int impacts_in_step = 0;
-  Eigen::VectorXd impulses;  // of the contact forces since the last record, as Trajectory::impulse
 
   // one trial step
   Terms terms;
@@ -50,15 +64,9 @@ struct Stepper {
   Eigen::VectorXd push, dv, v_alpha, q_new, v_new, phi_new, joint_new, motion;
   std::vector<double> gap;
 
-  Trajectory log;
-  std::function<void()> record_impact = [] {};
-
   Stepper(const System& sys, const State& start, const TimeSteppingOptions& options);
-
-  /// Refuses open joints and penetration; closes the contacts that touch, by an impact if needed.
-  void begin();
-  /// To the time `target`, through all impacts on the way.
-  void advance(double target);
+  void begin() override;
+  void advance(double target) override;
 
   // one step
 

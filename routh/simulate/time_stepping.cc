@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "routh/model/kkt.h"
+#include "routh/simulate/space_stepper.h"
 #include "routh/simulate/stepper.h"
 
 namespace routh {
@@ -30,28 +31,35 @@ void validate(const System& system, const State& start, const TimeSteppingOption
     fail("the start has a number that is not finite");
 }
 
+std::unique_ptr<stepping::Scheme> scheme_for(const System& system, const State& start,
+                                             const TimeSteppingOptions& options) {
+  validate(system, start, options);
+  if (system.contacts_vary())
+    return std::make_unique<stepping::SpaceStepper>(system, start, options);
+  return std::make_unique<stepping::Stepper>(system, start, options);
+}
+
 }  // namespace
 
 TimeStepper::TimeStepper(const System& system, const State& start,
-                         const TimeSteppingOptions& options) {
-  validate(system, start, options);
-  stepper_ = std::make_unique<stepping::Stepper>(system, start, options);
-  stepper_->begin();
+                         const TimeSteppingOptions& options)
+    : scheme_(scheme_for(system, start, options)), h_(options.h) {
+  scheme_->begin();
 }
 TimeStepper::~TimeStepper() = default;
 TimeStepper::TimeStepper(TimeStepper&&) noexcept = default;
 
-void TimeStepper::step() { stepper_->advance(stepper_->s.time + stepper_->o.h); }
-double TimeStepper::time() const { return stepper_->s.time; }
-const VectorXd& TimeStepper::q() const { return stepper_->s.q; }
-const VectorXd& TimeStepper::v() const { return stepper_->s.v; }
-const VectorXd& TimeStepper::v_weighted() const { return stepper_->v_weighted; }
-const Trajectory& TimeStepper::log() const { return stepper_->log; }
+void TimeStepper::step() { scheme_->advance(scheme_->s.time + h_); }
+double TimeStepper::time() const { return scheme_->s.time; }
+const VectorXd& TimeStepper::q() const { return scheme_->s.q; }
+const VectorXd& TimeStepper::v() const { return scheme_->s.v; }
+const VectorXd& TimeStepper::v_weighted() const { return scheme_->v_weighted; }
+const Trajectory& TimeStepper::log() const { return scheme_->log; }
 
 Trajectory simulate(const System& system, const State& start, const TimeSteppingOptions& options) {
   const auto began = std::chrono::steady_clock::now();
-  validate(system, start, options);
-  stepping::Stepper stepper(system, start, options);
+  const std::unique_ptr<stepping::Scheme> scheme = scheme_for(system, start, options);
+  stepping::Scheme& stepper = *scheme;
   Trajectory trajectory;
   Terms terms;
   const auto record = [&] {
@@ -94,6 +102,7 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
                       : log.inaccurate > 0              ? SimulationStatus::kInaccurate
                                                         : status;
   trajectory.events = log.events;
+  trajectory.contact_names = log.contact_names;
   trajectory.final = {stepper.s.time, stepper.s.q, stepper.v_weighted};
   trajectory.steps = log.steps, trajectory.lcps = log.lcps;
   trajectory.inaccurate = log.inaccurate, trajectory.max_residual = log.max_residual;

@@ -27,10 +27,15 @@
 ///   order for inertia that depends on q. (4.5) prints a factor 1 - α that (4.2) does not have.
 /// - A contact stays active while it presses, not while Φ ≤ 0; collisions keep their true instant
 ///   in the time grid, and the step goes on from there to the next multiple of h.
+///
+/// Systems whose contacts are found anew at every configuration (System::contacts_vary(), models in
+/// space) are stepped with α = γ = 1 and 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0 for all contacts within reach, so
+/// that contacts close at the end of a step and impacts are inelastic and simultaneous; friction
+/// cones have `edges` edges.
 namespace routh {
 
 namespace stepping {
-struct Stepper;
+struct Scheme;
 }
 
 enum class Jacobians {
@@ -50,6 +55,7 @@ struct TimeSteppingOptions {
   bool stabilise = true;      ///< close joints and pressing contacts after every step
   bool impulses = false;      ///< record Trajectory::impulse, and every impact
   ImpactLaw law = {};         ///< none: simultaneous, one LCP above three contacts
+  int edges = 8;              ///< in space: of a friction cone
   int impacts_per_step = 20;  ///< then the rest of the step joins what is about to touch
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]
   double tolerance = 1e-9;    ///< residual of a step's problem, relative
@@ -80,7 +86,8 @@ class TimeStepper {
   const Trajectory& log() const;
 
  private:
-  std::unique_ptr<stepping::Stepper> stepper_;
+  std::unique_ptr<stepping::Scheme> scheme_;
+  double h_;
 };
 
 /// The nearest configuration with closed joints, by Newton's method in the metric of the inertia,

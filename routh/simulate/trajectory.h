@@ -88,6 +88,8 @@ struct [[nodiscard]] Trajectory {
   /// normal and tangential of each contact in turn [N s]. Impacts are among the events.
   std::vector<Eigen::VectorXd> impulse;
   std::vector<Event> events;
+  /// Of systems whose contacts vary: what Event::contacts count, instead of Terms::contacts.
+  std::vector<std::string> contact_names;
   State final;
   std::vector<Mode> modes;      ///< hybrid: the contact word, P4 definition 4
   std::vector<int> mode_at;     ///< hybrid: of each recorded state, index of its mode

@@ -1,24 +1,687 @@
 #include "routh/mujoco/system.h"
 
 #include <gtest/gtest.h>
+#include <mujoco/mujoco.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Geometry>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "routh/simulate/reduce.h"
 
 namespace routh::mujoco {
 namespace {
 
-TEST(MujocoSystem, ABoxOnTheFloorTouchesWithFourCorners) {
-  const System system = System::from_text(R"(
-    <mujoco model='A box on the floor'><worldbody>
-      <geom name='floor' type='plane' size='1 1 1'/>
-      <body name='box' pos='0 0 .1'><freejoint/><geom type='box' size='.1 .1 .1' mass='8'/></body>
-    </worldbody></mujoco>)");
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+System world(const std::string& bodies, const std::string& others = "") {
+  return System::from_text("<mujoco><compiler angle='radian'/><worldbody>" + bodies +
+                           "</worldbody>" + others + "</mujoco>");
+}
+
+VectorXd random_vector(std::mt19937& random, int size, double scale = 1) {
+  std::uniform_real_distribution<double> uniform(-scale, scale);
+  return VectorXd::NullaryExpr(size, [&] { return uniform(random); });
+}
+
+std::string message(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::map<std::string, double> gaps_by_name(const System& system, const VectorXd& q) {
+  std::map<std::string, double> gaps;
+  for (const Contact& contact : system.terms(q, VectorXd::Zero(system.nv())).contacts)
+    gaps[contact.name] = contact.phi;
+  return gaps;
+}
+
+// every kind of joint, spring, damper, actuator and tendon
+const char* const kZoo = R"(
+  <mujoco model='A zoo'><compiler angle='radian'/>
+    <option density='1.2' viscosity='0.01' wind='1 0 0'/>
+    <worldbody>
+      <body name='free' pos='0 0 1'><freejoint/>
+        <geom type='box' size='.1 .2 .3'/>
+        <body name='ball' pos='.3 0 0'>
+          <joint name='ball' type='ball' damping='.1' stiffness='2'/>
+          <geom type='capsule' fromto='0 0 0 .3 0 0' size='.05'/>
+          <site name='tip' pos='.3 0 0'/>
+          <body name='hinge' pos='.4 0 0'>
+            <joint name='hinge' axis='0 1 1' armature='.01' damping='.2' stiffness='3' springref='.2'/>
+            <geom type='ellipsoid' size='.1 .05 .02' pos='.1 0 0'/>
+          </body>
+        </body>
+      </body>
+      <body name='cart' pos='2 0 0'>
+        <joint name='slide' type='slide' axis='1 0 0' stiffness='5' damping='.4'/>
+        <geom type='cylinder' size='.1 .1'/>
+        <site name='hook' pos='0 0 .2'/>
+      </body>
+    </worldbody>
+    <tendon><spatial name='rope' stiffness='4' damping='.3'><site site='tip'/><site site='hook'/></spatial></tendon>
+    <actuator>
+      <motor name='motor' joint='hinge' gear='3'/>
+      <position name='servo' joint='slide' kp='20'/>
+      <general name='pull' tendon='rope' biastype='affine' biasprm='0 -2 -1'/>
+    </actuator>
+  </mujoco>)";
+
+TEST(MujocoSystem, AccelerationsAgreeWithMujocosForwardDynamics) {
+  std::mt19937 random(7);
+  std::vector<System> systems;
+  systems.push_back(System::from_text(kZoo, "zoo.xml"));
+  for (const char* name : {"quadruped", "biped", "gripper", "arm-and-boxes", "tower"})
+    systems.emplace_back(std::string(ROUTH_SCENARIOS "/") + name + ".xml");
+  for (System& system : systems) {
+    std::unique_ptr<mjModel, decltype(&mj_deleteModel)> model(mj_copyModel(nullptr, system.model()),
+                                                              &mj_deleteModel);
+    model->opt.disableflags |= mjDSBL_CONSTRAINT;
+    const std::unique_ptr<mjData, decltype(&mj_deleteData)> data(mj_makeData(model.get()),
+                                                                 &mj_deleteData);
+    for (int trial = 0; trial < 20; ++trial) {
+      VectorXd q = system.home().q;
+      system.integrate(q, random_vector(random, system.nv()), 0.5);
+      const VectorXd v = random_vector(random, system.nv(), 3),
+                     control = random_vector(random, system.nu());
+      std::copy(q.begin(), q.end(), data->qpos);
+      std::copy(v.begin(), v.end(), data->qvel);
+      std::copy(control.begin(), control.end(), data->ctrl);
+      mj_forward(model.get(), data.get());
+      const VectorXd expected = Eigen::Map<VectorXd>(data->qacc, model->nv);
+
+      system.set_control(control);
+      const Terms terms = system.terms(q, v);
+      const VectorXd a = terms.M.ldlt().solve(terms.forces);
+      EXPECT_LT((a - expected).norm(), 1e-9 * (1 + expected.norm())) << system.title();
+    }
+  }
+}
+
+TEST(MujocoSystem, VelocityDerivativesOfForcesHoldDampingAndServos) {
+  // the zoo without air and fast motion: only dampers, servos and the rope depend on v
+  const System system = world(
+      "<body><joint name='a' damping='.3' stiffness='2'/><geom size='.1'/>"
+      "<body pos='.3 0 0'><joint name='b' type='slide' axis='1 0 0' damping='.5'/>"
+      "<geom size='.1'/></body></body>",
+      "<actuator><general joint='b' gear='2' biastype='affine' biasprm='0 -7 -3'/></actuator>");
+  const Terms terms = system.terms(VectorXd::Zero(2), VectorXd::Zero(2));
+  EXPECT_NEAR(terms.Kv(0, 0), -0.3, 1e-14);
+  EXPECT_NEAR(terms.Kv(1, 1), -0.5 - 4 * 3, 1e-14);
+  EXPECT_NEAR(terms.Kq(0, 0), -2, 1e-14);
+  EXPECT_NEAR(terms.Kq(1, 1), -4 * 7, 1e-14);
+}
+
+TEST(MujocoSystem, APointMassFallsWithGravity) {
+  const System system = world(
+      "<body><joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/>"
+      "<joint type='slide' axis='0 0 1'/><geom size='.1' mass='2.5'/></body>");
+  const Terms terms = system.terms(Vector3d(1, 2, 3), Vector3d(4, 5, 6));
+  EXPECT_TRUE(terms.M.isApprox(2.5 * MatrixXd::Identity(3, 3), 1e-14));
+  EXPECT_LT((terms.forces - Vector3d(0, 0, -2.5 * 9.81)).norm(), 1e-12);
+  EXPECT_NEAR(system.potential_energy(Vector3d(1, 2, 3)), 2.5 * 9.81 * 3, 1e-12);
+}
+
+TEST(MujocoSystem, InertiaOfASphereAndABoxIsTheClosedForm) {
+  const System sphere = world("<body><freejoint/><geom size='.2' mass='3'/></body>");
+  VectorXd diagonal(6);
+  diagonal << 3, 3, 3, VectorXd::Constant(3, 0.4 * 3 * 0.04);
+  EXPECT_LT(
+      (sphere.terms(sphere.home().q, VectorXd::Zero(6)).M - MatrixXd(diagonal.asDiagonal())).norm(),
+      1e-12);
+
+  // the gyroscopic torque of a free box is -ω × I ω in its own frame
+  const System box = world("<body><freejoint/><geom type='box' size='.1 .2 .3' mass='6'/></body>");
+  const Vector3d I(6. / 12 * (.16 + .36), 6. / 12 * (.04 + .36), 6. / 12 * (.04 + .16));
+  VectorXd v(6);
+  v << 1, 2, 3, 0.5, -0.7, 0.9;
+  const Terms terms = box.terms(box.home().q, v);
+  const Vector3d w = v.tail<3>();
+  EXPECT_LT((terms.M.diagonal().tail<3>() - I).norm(), 1e-12);
+  EXPECT_LT((terms.forces.tail<3>() + w.cross(Vector3d(I.cwiseProduct(w)))).norm(), 1e-12);
+}
+
+TEST(MujocoSystem, ATwoLinkArmHasTheTextbooksEquations) {
+  // uniform rods of length 1 and mass 1, angles from the horizontal, in the x-z plane
+  const System arm = world(
+      "<body><joint axis='0 -1 0'/>"
+      "<inertial pos='.5 0 0' mass='1' diaginertia='1e-9 .08333333333333333 .08333333333333333'/>"
+      "<body pos='1 0 0'><joint axis='0 -1 0'/>"
+      "<inertial pos='.5 0 0' mass='1' diaginertia='1e-9 .08333333333333333 .08333333333333333'/>"
+      "</body></body>");
+  const double a = 0.3, b = 0.8, da = 1.1, db = -0.6, g = 9.81;
+  const Terms terms = arm.terms(Eigen::Vector2d(a, b), Eigen::Vector2d(da, db));
+  Eigen::Matrix2d M;
+  M << 5. / 3 + cos(b), 1. / 3 + cos(b) / 2, 1. / 3 + cos(b) / 2, 1. / 3;
+  const double h = sin(b) / 2;
+  const Eigen::Vector2d forces(h * (2 * da * db + db * db) - g * (1.5 * cos(a) + cos(a + b) / 2),
+                               -h * da * da - g * cos(a + b) / 2);
+  EXPECT_LT((terms.M - M).norm(), 1e-12);
+  EXPECT_LT((terms.forces - forces).norm(), 1e-12);
+}
+
+TEST(MujocoSystem, EnergyIsTheWorkOfForces) {
+  // without damping, air and actuators forces at rest are minus the gradient of the energy
+  const System system = world(
+      "<body pos='0 0 1'><joint axis='0 1 0' stiffness='3' springref='.4'/>"
+      "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.05'/>"
+      "<body pos='.3 0 0'><joint axis='0 1 0'/>"
+      "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.05'/></body></body>");
+  const Eigen::Vector2d q(0.3, 0.5);
+  const VectorXd forces = system.terms(q, VectorXd::Zero(2)).forces;
+  for (int i = 0; i < 2; ++i) {
+    const Eigen::Vector2d e = 1e-5 * Eigen::Vector2d::Unit(i);
+    const double slope = (system.potential_energy(q + e) - system.potential_energy(q - e)) / 2e-5;
+    EXPECT_NEAR(forces[i], -slope, 1e-8);
+  }
+}
+
+// Contacts of all sorts near a floor, a ramp, a ball and each other.
+const char* const kHeap = R"(
+    <geom name='floor' type='plane' size='5 5 1'/>
+    <geom name='ramp' type='box' pos='1 0 0' euler='0 .3 0' size='.5 .5 .1'/>
+    <geom name='dome' pos='-1 0 0' size='.3'/>
+    <body name='box' pos='0 0 .103' euler='0 0.01 0'><freejoint/><geom type='box' size='.2 .2 .1'/></body>
+    <body name='ball' pos='0 0 .308'><freejoint/><geom size='.1'/></body>
+    <body name='brick' pos='1.0594 0 .1963' euler='0.02 .3 .1'><freejoint/><geom type='box' size='.1 .1 .1'/></body>
+    <body name='pill' pos='-1 0 .355'><freejoint/><geom type='capsule' fromto='-.1 0 0 .1 0 0' size='.05'/></body>)";
+
+TEST(MujocoSystem, NormalRowsAreTheRatesOfGaps) {
+  const System system = world(kHeap);
+  const VectorXd q = system.home().q;
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 10; ++trial) {
+    const VectorXd v = random_vector(random, system.nv());
+    const double dt = 1e-6;
+    VectorXd before = q, after = q;
+    system.integrate(before, v, -dt);
+    system.integrate(after, v, dt);
+    const auto phi_before = gaps_by_name(system, before), phi_after = gaps_by_name(system, after);
+    const Terms terms = system.terms(q, v);
+    EXPECT_GE(terms.contacts.size(), 10u);
+    for (const Contact& contact : terms.contacts) {
+      ASSERT_TRUE(phi_before.contains(contact.name) && phi_after.contains(contact.name));
+      const double rate = (phi_after.at(contact.name) - phi_before.at(contact.name)) / (2 * dt);
+      EXPECT_NEAR(contact.Jn.dot(v), rate, 1e-5) << contact.name;
+    }
+  }
+}
+
+TEST(MujocoSystem, TangentRowsAreTheRelativeVelocityAtThePoint) {
+  const System system = world(kHeap);
+  const VectorXd q = system.home().q;
+  const VectorXd v = VectorXd::LinSpaced(system.nv(), -1, 1.3);
+  const auto velocity = [&](int body, const Vector3d& point) -> Vector3d {
+    const Vector3d centre = q.segment<3>(7 * body), linear = v.segment<3>(6 * body);
+    const Eigen::Quaterniond turn(q[7 * body + 3], q[7 * body + 4], q[7 * body + 5],
+                                  q[7 * body + 6]);
+    return linear + (turn * Vector3d(v.segment<3>(6 * body + 3))).cross(point - centre);
+  };
+  int seen = 0;
+  for (const Contact& contact : system.terms(q, v).contacts) {
+    Vector3d relative;
+    if (contact.name.starts_with("box/floor")) {
+      relative = velocity(0, contact.point);
+    } else if (contact.name == "box/ball") {
+      relative = velocity(0, contact.point) - velocity(1, contact.point);
+    } else {
+      continue;
+    }
+    ++seen;
+    EXPECT_NEAR(contact.Jn.dot(v), contact.normal.dot(relative), 1e-12);
+    // the tangents are orthonormal, so that the length of the rest agrees
+    const Vector3d rest = relative - contact.normal.dot(relative) * contact.normal;
+    EXPECT_NEAR((contact.Jt * v).norm(), rest.norm(), 1e-12);
+  }
+  EXPECT_EQ(seen, 5);
+}
+
+TEST(MujocoSystem, GapsAreThoseOfTheTerms) {
+  const System systems[] = {world(kHeap), System(ROUTH_SCENARIOS "/gripper.xml"),
+                            System(ROUTH_SCENARIOS "/biped.xml")};
+  for (const System& system : systems) {
+    const VectorXd q = system.home().q;
+    VectorXd contact, joint;
+    system.gaps(q, contact, joint);
+    const Terms terms = system.terms(q, VectorXd::Zero(system.nv()));
+    ASSERT_EQ(contact.size(), static_cast<int>(terms.contacts.size()));
+    for (int i = 0; i < contact.size(); ++i) EXPECT_EQ(contact[i], terms.contacts[i].phi);
+    EXPECT_EQ(joint, terms.joint_gap);
+  }
+}
+
+TEST(MujocoSystem, ABoxAboveABoxHasTheTrueGapWhereverItsCornerIs) {
+  // MuJoCo 2.2.2 gives half of overlaps, and points outside of the other box
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 60; ++trial) {
+    const System system = world(
+        "<geom name='table' type='box' size='1 1 1'/>"
+        "<body name='box'><freejoint/><geom type='box' size='.1 .2 .3'/></body>");
+    VectorXd q = system.home().q;
+    // flat, on an edge, and any way up
+    Eigen::Quaterniond turn = Eigen::Quaterniond::Identity();
+    if (trial % 3 == 1) turn = Eigen::AngleAxisd(0.7, Vector3d::UnitY());
+    if (trial % 3 == 2) turn.coeffs() = Eigen::Vector4d(random_vector(random, 4)).normalized();
+    const Vector3d half(.1, .2, .3);
+    const double lowest =
+        -(turn.toRotationMatrix().row(2).transpose().cwiseAbs().cwiseProduct(half)).sum();
+    const double gaps[] = {-3e-3, -1e-8, 0, 1e-8, 4e-3};
+    const double gap = gaps[trial % 5];
+    q << random_vector(random, 2, 0.4), 1 - lowest + gap, turn.w(), turn.x(), turn.y(), turn.z();
+    const std::vector<Contact> contacts = system.terms(q, VectorXd::Zero(6)).contacts;
+    ASSERT_FALSE(contacts.empty()) << trial;
+    double least = 1;
+    for (const Contact& contact : contacts) {
+      least = std::min(least, contact.phi);
+      EXPECT_NEAR(contact.normal.z(), 1, 1e-12);
+      // within the shadow of the box
+      const Vector3d local = turn.conjugate() * (contact.point - q.head<3>());
+      EXPECT_TRUE(((local.cwiseAbs() - half).array() < std::abs(contact.phi) + 1e-9).all());
+    }
+    EXPECT_NEAR(least, gap, 1e-14) << trial;
+    if (trial % 3 == 0) {
+      EXPECT_EQ(contacts.size(), 4u);
+    }
+  }
+}
+
+TEST(MujocoSystem, EdgesOfBoxesThatCrossHaveTheTrueGap) {
+  for (const double gap : {-3e-3, -1e-9, 0.0, 4e-3}) {
+    const System system = world(
+        "<geom type='box' euler='0 .785398163397448 0' size='.1 1 .1'/>"
+        "<body name='box' euler='.785398163397448 0 0'><freejoint/>"
+        "<geom type='box' size='1 .1 .1'/></body>");
+    VectorXd q = system.home().q;
+    q[2] = 0.2 * std::sqrt(2.) + gap;
+    const std::vector<Contact> contacts = system.terms(q, VectorXd::Zero(6)).contacts;
+    ASSERT_EQ(contacts.size(), 1u);
+    EXPECT_NEAR(contacts[0].phi, gap, 1e-12);
+  }
+}
+
+TEST(MujocoSystem, ReachSaysWhatIsListed) {
+  System system = world(
+      "<geom type='plane' size='1 1 1'/>"
+      "<body pos='0 0 .15'><freejoint/><geom size='.1' margin='.3'/></body>");
   const State home = system.home();
-  const Terms terms = system.terms(home.q, home.v);
-  ASSERT_EQ(terms.contacts.size(), 4u);
-  EXPECT_EQ(terms.contacts[0].name, "box/floor:1");
-  EXPECT_NEAR(terms.contacts[0].phi, 0, 1e-15);
-  EXPECT_NEAR(terms.contacts[0].Jn[2], 1, 1e-15);
-  EXPECT_NEAR(terms.contacts[0].normal.z(), 1, 1e-15);
-  EXPECT_NEAR(terms.forces[2], -8 * 9.81, 1e-12);
+  EXPECT_EQ(system.reach(), 0.01);
+  EXPECT_TRUE(system.terms(home.q, home.v).contacts.empty());
+  system.set_reach(0.06);
+  ASSERT_EQ(system.terms(home.q, home.v).contacts.size(), 1u);
+  EXPECT_NEAR(system.terms(home.q, home.v).contacts[0].phi, 0.05, 1e-15);
+  EXPECT_THROW(system.set_reach(0), std::invalid_argument);
+}
+
+TEST(MujocoSystem, PairsAreListedAndStaticOnesAreNot) {
+  const System system = world(
+      "<geom name='a' size='.1'/><geom name='b' size='.1'/>"
+      "<body name='c' pos='0 0 .2'><freejoint/>"
+      "<geom name='c' size='.1' contype='0' conaffinity='0'/></body>",
+      "<contact><pair geom1='a' geom2='b'/><pair geom1='a' geom2='c' condim='1'/></contact>");
+  const State home = system.home();
+  const std::vector<Contact> contacts = system.terms(home.q, home.v).contacts;
+  ASSERT_EQ(contacts.size(), 1u);
+  EXPECT_EQ(contacts[0].name, "c/a");
+  EXPECT_EQ(contacts[0].mu, 0);
+  EXPECT_EQ(contacts[0].Jt.rows(), 2);
+}
+
+TEST(MujocoSystem, FrictionIsTheTangentialCoefficient) {
+  for (const int condim : {1, 3, 4, 6}) {
+    const System system = world(
+        "<geom type='plane' size='1 1 1' condim='1' friction='.1'/>"
+        "<body pos='0 0 .1'><freejoint/><geom size='.1' friction='.7 .01 .01' condim='" +
+        std::to_string(condim) + "'/></body>");
+    const State home = system.home();
+    const std::vector<Contact> contacts = system.terms(home.q, home.v).contacts;
+    ASSERT_EQ(contacts.size(), 1u);
+    EXPECT_EQ(contacts[0].mu, condim == 1 ? 0 : 0.7);
+    const bool told = std::any_of(system.notes().begin(), system.notes().end(), [](auto& note) {
+      return note.find("Torsional and rolling friction") != std::string::npos;
+    });
+    EXPECT_EQ(told, condim > 3);
+  }
+}
+
+TEST(MujocoSystem, AnisotropicFrictionIsTheSmallerAndSaysSo) {
+  const System system = world(
+      "<geom name='a' type='plane' size='1 1 1'/>"
+      "<body pos='0 0 .1'><freejoint/><geom name='c' size='.1'/></body>",
+      "<contact><pair geom1='a' geom2='c' condim='3' friction='.9 .4'/></contact>");
+  EXPECT_EQ(system.terms(system.home().q, system.home().v).contacts.at(0).mu, 0.4);
+  EXPECT_NE(system.notes()[1].find("isotropic"), std::string::npos);
+}
+
+TEST(MujocoSystem, LimitsAreFrictionlessContacts) {
+  const System system = world(
+      "<body><joint name='hinge' axis='0 1 0' limited='true' range='-.5 1'/><geom "
+      "size='.1'/></body>"
+      "<body><joint name='slide' type='slide' limited='true' range='0 2'/><geom size='.1' pos='1 0 "
+      "0'/></body>"
+      "<body><joint name='free'/><geom size='.1' pos='2 0 0'/></body>");
+  const std::vector<Contact> contacts =
+      system.terms(Vector3d(0.2, 0.5, 9), VectorXd::Zero(3)).contacts;
+  ASSERT_EQ(contacts.size(), 4u);
+  const double phi[] = {0.7, 0.8, 0.5, 1.5};
+  const char* names[] = {"hinge.lower", "hinge.upper", "slide.lower", "slide.upper"};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(contacts[i].name, names[i]);
+    EXPECT_NEAR(contacts[i].phi, phi[i], 1e-15);
+    EXPECT_EQ(contacts[i].mu, 0);
+    EXPECT_EQ(contacts[i].Jn[i / 2], i % 2 ? -1 : 1);
+    EXPECT_TRUE(contacts[i].Jt.isZero(0) && contacts[i].Jt.rows() == 2);
+  }
+}
+
+TEST(MujocoSystem, LimitsOfBallJointsAndTendonsAppearWhenNear) {
+  const System system = world(
+      "<body name='arm'><joint name='ball' type='ball' limited='true' range='0 1'/>"
+      "<geom type='capsule' fromto='0 0 0 .3 0 0' size='.05'/><site name='tip' pos='.3 0 "
+      "0'/></body>"
+      "<body pos='1 0 0'><joint name='slide' type='slide' axis='1 0 0'/><geom size='.1'/>"
+      "<site name='hook'/></body>",
+      "<tendon><spatial name='rope' limited='true' range='0 .705'><site site='tip'/>"
+      "<site site='hook'/></spatial></tendon>");
+  VectorXd q = system.home().q;
+  ASSERT_EQ(system.terms(q, VectorXd::Zero(4)).contacts.size(), 1u);
+  EXPECT_EQ(system.terms(q, VectorXd::Zero(4)).contacts[0].name, "rope.upper");
+  EXPECT_NEAR(system.terms(q, VectorXd::Zero(4)).contacts[0].phi, 0.005, 1e-12);
+
+  // turn by 0.98 of the 1 rad allowed: the rope stretches beyond its end, and both rows are rates
+  VectorXd v = VectorXd::Zero(4);
+  v << 0, 0.6, 0.8, -1.0;
+  system.integrate(q, v, 0.98);
+  q[4] = -0.25;
+  const Terms terms = system.terms(q, v);
+  VectorXd later = q, earlier = q;
+  system.integrate(later, v, 1e-6);
+  system.integrate(earlier, v, -1e-6);
+  const auto after = gaps_by_name(system, later), before = gaps_by_name(system, earlier);
+  bool ball = false;
+  for (const Contact& contact : terms.contacts) {
+    EXPECT_NEAR(contact.Jn.dot(v), (after.at(contact.name) - before.at(contact.name)) / 2e-6, 1e-6)
+        << contact.name;
+    ball |= contact.name == "ball.limit" && std::abs(contact.phi - 0.02) < 1e-9;
+  }
+  EXPECT_TRUE(ball);
+}
+
+TEST(MujocoSystem, EqualityRowsAreTheRatesOfTheirGaps) {
+  const char* chain = R"(
+      <body name='a' pos='0 0 1'><joint name='a' type='ball'/>
+        <geom type='capsule' fromto='0 0 0 .3 0 0' size='.05'/><site name='s' pos='.3 0 0'/>
+        <body name='b' pos='.3 0 0'><joint name='b' axis='0 1 0'/>
+          <geom type='capsule' fromto='0 0 0 .3 0 0' size='.05'/></body></body>
+      <body name='c' pos='.6 0 1'><freejoint/><geom type='box' size='.1 .1 .1' contype='0'/>
+        <site name='t'/></body>
+      <body name='d' pos='2 0 1'><joint name='d' axis='0 1 0'/><geom size='.1' pos='.2 0 0'/></body>)";
+  const std::pair<const char*, int> cases[] = {
+      {"<equality><connect body1='b' body2='c' anchor='.3 0 0'/></equality>", 3},
+      {"<equality><weld body1='b' body2='c'/></equality>", 6},
+      {"<equality><joint joint1='b' joint2='d' polycoef='.1 1 .5 0 0'/></equality>", 1},
+      {"<tendon><spatial name='r'><site site='s'/><site site='t'/></spatial></tendon>"
+       "<equality><tendon tendon1='r'/></equality>",
+       1}};
+  std::mt19937 random(5);
+  for (const auto& [others, rows] : cases) {
+    const System system = world(chain, others);
+    VectorXd q = system.home().q;
+    system.integrate(q, random_vector(random, system.nv()), 0.2);
+    const VectorXd v = random_vector(random, system.nv());
+    const double dt = 1e-5;
+    VectorXd before = q, after = q, contact, gap_before, gap_after;
+    system.integrate(before, v, -dt);
+    system.integrate(after, v, dt);
+    system.gaps(before, contact, gap_before);
+    system.gaps(after, contact, gap_after);
+    const Terms terms = system.terms(q, v);
+    ASSERT_EQ(terms.A.rows(), rows);
+    EXPECT_LT((terms.A * v - (gap_after - gap_before) / (2 * dt)).norm(), 1e-8) << others;
+    // the bias is the second derivative of the gap at constant v
+    const VectorXd Av_before = system.terms(before, v).A * v,
+                   Av_after = system.terms(after, v).A * v;
+    EXPECT_LT((terms.joint_bias - (Av_after - Av_before) / (2 * dt)).norm(), 1e-6) << others;
+    EXPECT_GT(terms.joint_bias.norm(), 1e-3);
+  }
+}
+
+TEST(MujocoSystem, AMeshTouchesAndAHeightfieldIsLandedOn) {
+  const System mesh = System::from_text(R"(
+      <mujoco><asset><mesh name='cube' vertex='-.1 -.1 -.1  .1 -.1 -.1  -.1 .1 -.1  .1 .1 -.1
+                                               -.1 -.1 .1  .1 -.1 .1  -.1 .1 .1  .1 .1 .1'/></asset>
+      <worldbody><geom name='floor' type='plane' size='1 1 1'/>
+        <body name='cube' pos='0 0 .102'><freejoint/><geom type='mesh' mesh='cube'/></body>
+      </worldbody></mujoco>)");
+  std::vector<Contact> contacts = mesh.terms(mesh.home().q, mesh.home().v).contacts;
+  ASSERT_GE(contacts.size(), 3u);
+  for (const Contact& contact : contacts) EXPECT_NEAR(contact.phi, 0.002, 1e-7);
+
+  // a slope of 1:2, 5 x 5 points over 2 m x 2 m, written in MuJoCo's own format
+  const auto folder = std::filesystem::temp_directory_path() / "routh_mujoco_test";
+  std::filesystem::create_directories(folder);
+  {
+    std::ofstream file(folder / "slope.bin", std::ios::binary);
+    const int size[2] = {5, 5};
+    file.write(reinterpret_cast<const char*>(size), sizeof size);
+    for (int i = 0; i < 25; ++i) {
+      const float height = static_cast<float>(i % 5) / 4;
+      file.write(reinterpret_cast<const char*>(&height), sizeof height);
+    }
+    std::ofstream(folder / "slope.xml") << R"(
+      <mujoco><asset><hfield name='slope' file='slope.bin' size='1 1 1 .1'/></asset>
+      <worldbody><geom name='slope' type='hfield' hfield='slope'/>
+        <body name='ball' pos='.02 .01 .1'><freejoint/><geom size='.1'/></body>
+      </worldbody></mujoco>)";
+  }
+  const System slope((folder / "slope.xml").string());
+  VectorXd q = slope.home().q;
+  const Vector3d normal = Vector3d(-0.5, 0, 1).normalized();
+  const Vector3d foot(0.1, 0.05, 0.5 + 0.05);  // on the surface
+  q.head<3>() = foot + 0.102 * normal;
+  contacts = slope.terms(q, VectorXd::Zero(6)).contacts;
+  ASSERT_FALSE(contacts.empty());
+  EXPECT_NEAR(contacts[0].phi, 0.002, 1e-5);
+  EXPECT_GT(contacts[0].normal.dot(normal), 1 - 1e-5);
+  EXPECT_EQ(contacts[0].name.substr(0, 10), "ball/slope");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(MujocoSystem, ShapesFoundByIterationHaveTrueGapsPointsAndNormals) {
+  const std::string base = "<geom name='base' type='box' size='1 1 1'/>";
+  const std::pair<const char*, double> shapes[] = {
+      {"type='ellipsoid' size='.1 .2 .15'", 0.15},
+      {"type='cylinder' size='.1 .12'", 0.12},
+      {"type='cylinder' size='.1 .12' euler='1.5707963267948966 0 0'", 0.1}};
+  for (const auto& [shape, low] : shapes) {
+    for (const double gap : {-1e-3, 0.0, 1e-8, 5e-3}) {
+      const System system =
+          world(base + "<body pos='.1 .05 0'><freejoint/><geom name='it' " + shape + "/></body>");
+      VectorXd q = system.home().q;
+      q[2] = 1 + low + gap;
+      const std::vector<Contact> contacts = system.terms(q, VectorXd::Zero(6)).contacts;
+      ASSERT_EQ(contacts.size(), 1u) << shape;
+      const double sign = contacts[0].name == "base/it" ? -1 : 1;
+      EXPECT_NEAR(contacts[0].phi, gap, 2e-9) << shape;
+      EXPECT_NEAR(contacts[0].normal.z(), sign, 1e-8) << shape;
+      EXPECT_NEAR(contacts[0].point.z(), 1 + gap / 2, 1e-5 + std::max(0.0, -gap)) << shape;
+    }
+  }
+}
+
+TEST(MujocoSystem, MoreContactsThanThereIsRoomForIsAnError) {
+  std::string plates;
+  for (int i = 0; i < 3000; ++i) plates += "<geom type='box' size='.1 .1 .1'/>";
+  const System system = world("<geom type='plane' size='1 1 1'/><body pos='0 0 .1'><freejoint/>" +
+                              plates + "</body>");
+  EXPECT_NE(message([&] {
+              (void)system.terms(system.home().q, system.home().v);
+            }).find("raise the model's nconmax"),
+            std::string::npos);
+}
+
+TEST(MujocoSystem, ThreadsWithACopyEachAgree) {
+  const System system(ROUTH_SCENARIOS "/tower.xml");
+  const State hit = system.keyframe("hit");
+  const Terms expected = system.terms(hit.q, hit.v);
+  std::vector<std::thread> threads;
+  std::vector<char> same(4, 0);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i, copy = system] {
+      same[i] = 1;
+      for (int n = 0; n < 100; ++n) {
+        const Terms terms = copy.terms(hit.q, hit.v);
+        same[i] &= terms.M == expected.M && terms.contacts.size() == expected.contacts.size();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(same, std::vector<char>(4, 1));
+}
+
+TEST(MujocoSystem, NamesAreReadable) {
+  const System system = world(
+      "<geom type='plane' size='1 1 1'/>"
+      "<body name='torso' pos='0 0 .1'><freejoint name='root'/><geom size='.1'/>"
+      "<body name='head'><joint name='neck' type='ball'/><geom size='.05'/><geom size='.05'/>"
+      "<geom type='box' size='.1 .1 .1'/></body>"
+      "<body name='arm'><joint name='elbow'/><geom size='.05' mass='1'/></body>"
+      "<body name='leg'><joint/><joint axis='0 1 0'/><geom type='box' size='.05 .1 .02' "
+      "mass='1'/></body>"
+      "</body>");
+  const std::vector<std::string> q = {"torso.x",  "torso.y",  "torso.z",    "torso.qw",  "torso.qx",
+                                      "torso.qy", "torso.qz", "neck.qw",    "neck.qx",   "neck.qy",
+                                      "neck.qz",  "elbow",    "leg.hinge1", "leg.hinge2"};
+  const std::vector<std::string> v = {"torso.vx", "torso.vy", "torso.vz",   "torso.wx",
+                                      "torso.wy", "torso.wz", "neck.wx",    "neck.wy",
+                                      "neck.wz",  "elbow",    "leg.hinge1", "leg.hinge2"};
+  EXPECT_EQ(system.coordinate_names(), q);
+  EXPECT_EQ(system.velocity_names(), v);
+  EXPECT_TRUE(gaps_by_name(system, system.home().q).contains("torso/world.plane"));
+}
+
+TEST(MujocoSystem, CopiesStandAlone) {
+  System first(ROUTH_SCENARIOS "/quadruped.xml");
+  const State land = first.keyframe("land");
+  const VectorXd before = first.terms(land.q, land.v).forces;
+  System second = first;
+  second.set_control("land");
+  EXPECT_EQ(first.terms(land.q, land.v).forces, before);
+  EXPECT_NE(second.terms(land.q, land.v).forces, before);
+  // at the keyframe's pose its servos push nothing
+  EXPECT_EQ(second.terms(land.q, VectorXd::Zero(18)).forces.tail(12).size(), 12);
+  first = second;
+  EXPECT_EQ(first.control(), second.control());
+}
+
+TEST(MujocoSystem, UrdfIsReadToo) {
+  const System system = System::from_text(R"(
+      <robot name='swing'><link name='base'/>
+        <link name='rod'><inertial><origin xyz='0 0 -.5'/><mass value='2'/>
+          <inertia ixx='.2' iyy='.2' izz='.1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+        <joint name='pivot' type='continuous'><parent link='base'/><child link='rod'/>
+          <axis xyz='0 1 0'/></joint></robot>)",
+                                          "swing.urdf");
+  EXPECT_EQ(system.coordinate_names(), std::vector<std::string>{"pivot"});
+  EXPECT_NEAR(system.terms(VectorXd::Zero(1), VectorXd::Zero(1)).M(0, 0), 0.2 + 2 * 0.25, 1e-12);
+}
+
+TEST(MujocoBadInput, MissingFile) {
+  EXPECT_NE(message([] { System("nowhere/robot.xml"); }).find("nowhere/robot.xml: no such file"),
+            std::string::npos);
+}
+
+TEST(MujocoBadInput, InvalidModelGivesMujocosMessageWithFileAndLine) {
+  const std::string said = message([] {
+    System::from_text("<mujoco>\n<worldbody>\n<geam/>\n</worldbody>\n</mujoco>", "bad.xml");
+  });
+  EXPECT_NE(said.find("bad.xml"), std::string::npos) << said;
+  EXPECT_NE(said.find("geam"), std::string::npos) << said;
+  EXPECT_NE(said.find("line 3"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  for (const char* text : {"", "hello", "<mujoco>", "<html/>"})
+    EXPECT_THROW(System::from_text(text), std::invalid_argument) << text;
+}
+
+TEST(MujocoSystem, TextMayHaveAnyName) {
+  const std::string text =
+      "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>";
+  EXPECT_EQ(System::from_text(text, "far/away/robot.xml").nv(), 1);
+  EXPECT_EQ(System::from_text(text, std::string(300, 'x')).nv(), 1);
+  EXPECT_NE(message([] {
+              System::from_text("<mujoco><oops/></mujoco>", "far/away/robot.xml");
+            }).find("far/away/robot.xml: "),
+            std::string::npos);
+}
+
+TEST(MujocoSystem, MocapBodiesAreWhereTheKeyframePutsThem) {
+  System system = world(
+      "<body name='hand' mocap='true' pos='0 0 5'><geom size='.1'/></body>"
+      "<body name='ball'><freejoint/><geom size='.1'/></body>",
+      "<keyframe><key name='near' mpos='0 0 -.2'/></keyframe>");
+  const State home = system.home();
+  EXPECT_TRUE(system.terms(home.q, home.v).contacts.empty());
+  system.set_control("near");
+  const System copy = system;
+  ASSERT_EQ(copy.terms(home.q, home.v).contacts.size(), 1u);
+  EXPECT_NEAR(copy.terms(home.q, home.v).contacts[0].phi, 0, 1e-15);
+}
+
+TEST(MujocoBadInput, MasslessMovingBodies) {
+  const std::string said =
+      message([] { world("<body name='ghost'><joint name='spin'/><site name='s'/></body>"); });
+  EXPECT_NE(said.find("mass"), std::string::npos) << said;
+  EXPECT_NE(said.find("ghost"), std::string::npos) << said;
+  // two joints that repeat each other
+  EXPECT_NE(
+      message([] { world("<body><joint/><joint/><geom size='.1'/></body>"); }).find("singular"),
+      std::string::npos);
+  EXPECT_NE(message([] { world("<geom size='.1'/>"); }).find("nothing in it can move"),
+            std::string::npos);
+}
+
+TEST(MujocoBadInput, KeyframesAndSizes) {
+  System system(ROUTH_SCENARIOS "/quadruped.xml");
+  const std::string said = message([&] { (void)system.keyframe("lnad"); });
+  EXPECT_NE(said.find("no keyframe lnad; it has land, trot"), std::string::npos) << said;
+  const VectorXd q = system.home().q, v = system.home().v;
+  EXPECT_NE(
+      message([&] { (void)system.terms(v, v); }).find("q has 18 entries, but the model has 19"),
+      std::string::npos);
+  EXPECT_NE(message([&] { (void)system.terms(q, q); }).find("v has 19 entries"), std::string::npos);
+  EXPECT_THROW((void)system.terms(q * NAN, v), std::invalid_argument);
+  EXPECT_THROW((void)system.terms(q, v * NAN), std::invalid_argument);
+  EXPECT_THROW(system.set_control(VectorXd::Zero(3)), std::invalid_argument);
+  EXPECT_THROW(system.set_control("lnad"), std::invalid_argument);
+  // a keyframe of the wrong size is MuJoCo's to refuse
+  const std::string size = message([] {
+    world("<body><joint/><geom size='.1'/></body>",
+          "<keyframe><key name='k' qpos='1 2'/></keyframe>");
+  });
+  EXPECT_NE(size.find("qpos"), std::string::npos) << size;
+}
+
+TEST(MujocoBadInput, DeepPenetrationIsNamed) {
+  const System system(ROUTH_SCENARIOS "/thrown-box.xml");
+  State state = system.keyframe("throw");
+  state.q[2] -= 0.05;
+  const std::string said = message([&] { (void)reduce(system.terms(state.q, state.v), state.v); });
+  EXPECT_NE(said.find("box/floor:1 penetrates by 0.05"), std::string::npos) << said;
+}
+
+TEST(MujocoBadInput, MujocosOwnErrorsAreExceptions) {
+  const System system(ROUTH_SCENARIOS "/thrown-box.xml");
+  EXPECT_THROW(mju_error("stack overflow"), std::runtime_error);
 }
 
 }  // namespace

@@ -1,0 +1,284 @@
+#include "routh/mujoco/impl.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace routh::mujoco {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using RowMatrixXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr double kBallReach = 0.05;  // limits of ball joints [rad]
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all.empty() ? "none" : all;
+}
+
+}  // namespace
+
+std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std::string warning) {
+  const auto loaded = std::make_shared<Loaded>();
+  loaded->original.reset(mj_copyModel(nullptr, &original));
+  loaded->wide.reset(mj_copyModel(nullptr, &original));
+  loaded->reach = reach;
+  mjModel& m = *loaded->wide;
+
+  // list what is near, as it is
+  std::fill_n(m.geom_margin, m.ngeom, reach);
+  std::fill_n(m.geom_gap, m.ngeom, 0);
+  std::fill_n(m.pair_margin, m.npair, reach);
+  std::fill_n(m.pair_gap, m.npair, 0);
+  std::fill_n(m.tendon_margin, m.ntendon, reach);
+  for (int j = 0; j < m.njnt; ++j) m.jnt_margin[j] = m.jnt_type[j] == mjJNT_BALL ? kBallReach : 0;
+  m.opt.enableflags &= ~mjENBL_OVERRIDE;
+  m.opt.enableflags |= mjENBL_ENERGY;
+  m.opt.disableflags |= mjDSBL_FRICTIONLOSS;
+  m.opt.jacobian = mjJAC_DENSE;
+  m.opt.solver = mjSOL_NEWTON;
+#if mjVERSION_HEADER < 320
+  m.opt.mpr_tolerance = std::min(m.opt.mpr_tolerance, 1e-9);
+  m.opt.mpr_iterations = std::max(m.opt.mpr_iterations, 200);
+#endif
+
+  // room for every contact, and for rows of joints alone
+#if mjVERSION_HEADER < 230
+  const long pairs = static_cast<long>(m.ngeom) * (m.ngeom - 1) / 2;
+  m.nconmax = std::max(m.nconmax, static_cast<int>(std::clamp(8 * pairs, 100L, 10000L)));
+  m.njmax = m.nemax + m.nv + 2 * m.njnt + 3 * m.ntendon + 8;
+#endif
+  loaded->smooth = m;
+  loaded->smooth.opt.disableflags |= mjDSBL_CONTACT;
+
+  loaded->notes = departures(original);
+  if (!warning.empty()) loaded->notes.push_back("MuJoCo: " + warning);
+  loaded->warning = std::move(warning);
+  for (int j = 0; j < m.njnt; ++j) loaded->joints.push_back(joint_name(m, j));
+  for (int g = 0; g < m.ngeom; ++g) loaded->geoms.push_back(geom_name(m, g));
+  return loaded;
+}
+
+System::Impl::Impl(std::shared_ptr<const Loaded> prepared)
+    : loaded(std::move(prepared)),
+      data(make_data(*loaded->wide)),
+      control(VectorXd::Zero(loaded->wide->nu)) {}
+
+System::Impl::Impl(const Impl& other)
+    : loaded(other.loaded),
+      data(mj_copyData(nullptr, other.loaded->wide.get(), other.data.get())),
+      control(other.control) {}
+
+void System::Impl::place(const VectorXd& q) {
+  if (q.size() != wide().nq)
+    throw std::invalid_argument("q has " + std::to_string(q.size()) +
+                                " entries, but the model has " + std::to_string(wide().nq) +
+                                " coordinates (nq)");
+  if (!q.allFinite()) throw std::invalid_argument("q has an entry that is not finite");
+  std::copy(q.begin(), q.end(), data->qpos);
+}
+
+void System::Impl::fill_forces(double t, const VectorXd& v, Terms& terms) {
+  const mjModel& m = smooth();
+  data->time = t;
+  std::copy(v.begin(), v.end(), data->qvel);
+  std::copy(control.begin(), control.end(), data->ctrl);
+  mj_fwdPosition(&m, data.get());
+  mj_fwdVelocity(&m, data.get());
+  mj_fwdActuation(&m, data.get());
+  mj_fwdAcceleration(&m, data.get());
+
+  terms.M.resize(m.nv, m.nv);
+  if (m.nv > 0) mj_fullM(&m, terms.M.data(), data->qM);
+  terms.forces = vector(data->qfrc_smooth, m.nv);
+}
+
+// Of springs, damping and servos: what an implicit integrator needs most.
+void System::Impl::fill_stiffness(Terms& terms) {
+  const mjModel& m = smooth();
+  terms.Kq.setZero(m.nv, m.nv);
+  terms.Kv.setZero(m.nv, m.nv);
+  const bool passive = !(m.opt.disableflags & mjDSBL_PASSIVE);
+  if (passive) {
+    terms.Kv.diagonal() -= vector(m.dof_damping, m.nv);
+    for (int j = 0; j < m.njnt; ++j) {
+      const int dof = m.jnt_dofadr[j];
+      if (m.jnt_type[j] == mjJNT_SLIDE || m.jnt_type[j] == mjJNT_HINGE)
+        terms.Kq(dof, dof) -= m.jnt_stiffness[j];
+    }
+  }
+
+#if mjVERSION_HEADER < 300
+  // force = gain ctrl + b0 + b1 length + b2 velocity, through the moment arms
+  if (m.opt.disableflags & mjDSBL_ACTUATION) return;
+  const Eigen::Map<const RowMatrixXd> moments(data->actuator_moment, m.nu, m.nv);
+  for (int i = 0; i < m.nu; ++i) {
+    if (m.actuator_biastype[i] != mjBIAS_AFFINE) continue;
+    const mjtNum* range = m.actuator_forcerange + 2 * i;
+    const double force = data->actuator_force[i];
+    if (m.actuator_forcelimited[i] && (force <= range[0] || force >= range[1])) continue;
+    const mjtNum* bias = m.actuator_biasprm + mjNBIAS * i;
+    if (bias[1] != 0) terms.Kq += bias[1] * moments.row(i).transpose() * moments.row(i);
+    if (bias[2] != 0) terms.Kv += bias[2] * moments.row(i).transpose() * moments.row(i);
+  }
+#endif
+}
+
+int System::Impl::joint_rows() const {
+  return static_cast<int>(
+      std::count(data->efc_type, data->efc_type + data->nefc, mjCNSTR_EQUALITY));
+}
+
+// Equality constraints, from the rows that fill_forces() left.
+void System::Impl::fill_joints(const VectorXd& q, const VectorXd& v, Terms& terms) {
+  const mjModel& m = smooth();
+  const int na = joint_rows();
+  terms.A.resize(na, m.nv);
+  terms.joint_gap.resize(na);
+  terms.joint_bias.setZero(na);
+  const auto rows = [&](const auto& visit) {
+    for (int i = 0, row = 0; i < data->nefc; ++i) {
+      if (data->efc_type[i] == mjCNSTR_EQUALITY)
+        visit(row++, Eigen::Map<const VectorXd>(data->efc_J + i * m.nv, m.nv), data->efc_pos[i]);
+    }
+  };
+  rows([&](int row, const auto& J, double gap) {
+    terms.A.row(row) = J.transpose();
+    terms.joint_gap[row] = gap;
+  });
+  if (na == 0 || v.isZero(0)) return;
+
+  // d/dt(A) v by central differences along v
+  const double dt = 1e-5 / std::max(1.0, v.cwiseAbs().maxCoeff());
+  for (const double sign : {1.0, -1.0}) {
+    std::copy(q.begin(), q.end(), data->qpos);
+    mj_integratePos(&m, data->qpos, v.data(), sign * dt);
+    mj_fwdPosition(&m, data.get());
+    rows([&](int row, const auto& J, double) {
+      terms.joint_bias[row] += sign * J.dot(v) / (2 * dt);
+    });
+  }
+  std::copy(q.begin(), q.end(), data->qpos);
+  mj_fwdPosition(&m, data.get());
+}
+
+std::vector<Contact> System::Impl::limits() const {
+  const mjModel& m = smooth();
+  std::vector<Contact> limits;
+  if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return limits;
+  const auto add = [&](std::string name, double phi, Eigen::RowVectorXd J, const Vector3d& point,
+                       const Vector3d& axis) {
+    limits.push_back({.name = std::move(name),
+                      .phi = phi,
+                      .Jn = std::move(J),
+                      .Jt = MatrixXd::Zero(2, m.nv),
+                      .point = point,
+                      .normal = axis});
+  };
+
+  // both ends of hinges and slides, always
+  for (int j = 0; j < m.njnt; ++j) {
+    if (!m.jnt_limited[j]) continue;
+    if (m.jnt_type[j] != mjJNT_SLIDE && m.jnt_type[j] != mjJNT_HINGE) continue;
+    const double q = data->qpos[m.jnt_qposadr[j]];
+    const Vector3d point = vector(data->xanchor + 3 * j, 3), axis = vector(data->xaxis + 3 * j, 3);
+    const Eigen::RowVectorXd J = Eigen::RowVectorXd::Unit(m.nv, m.jnt_dofadr[j]);
+    add(loaded->joints[j] + ".lower", q - m.jnt_range[2 * j], J, point, axis);
+    add(loaded->joints[j] + ".upper", m.jnt_range[2 * j + 1] - q, -J, point, -axis);
+  }
+
+  // ball joints and tendons when near; the lower end of a tendon comes first
+  int last = -1;
+  for (int i = 0; i < data->nefc; ++i) {
+    const int type = data->efc_type[i], id = data->efc_id[i];
+    const Eigen::RowVectorXd J = vector(data->efc_J + i * m.nv, m.nv).transpose();
+    const double phi = data->efc_pos[i];
+    if (type == mjCNSTR_LIMIT_JOINT && m.jnt_type[id] == mjJNT_BALL) {
+      add(loaded->joints[id] + ".limit", phi, J, vector(data->xanchor + 3 * id, 3),
+          vector(data->xaxis + 3 * id, 3));
+    } else if (type == mjCNSTR_LIMIT_TENDON) {
+      const double above = data->ten_length[id] - m.tendon_range[2 * id];
+      const bool lower = last != id && std::abs(above - phi) < 1e-12;
+      last = id;
+      const char* name = mj_id2name(&m, mjOBJ_TENDON, id);
+      add((name && *name ? name : "tendon" + std::to_string(id)) + (lower ? ".lower" : ".upper"),
+          phi, J, Vector3d::Zero(), Vector3d::UnitZ());
+    }
+  }
+  return limits;
+}
+
+void System::Impl::fill_contacts(Terms& terms) {
+  const mjModel& m = wide();
+  const int nv = m.nv;
+  terms.contacts.clear();
+  std::vector<Contact> ends = limits();  // before MuJoCo drops its rows
+
+  mj_collision(&m, data.get());
+  find_touches(m, *data, touches);
+  RowMatrixXd of_first(3, nv), of_second(3, nv);
+  for (const Touch& touch : touches) {
+    mj_jac(&m, data.get(), of_first.data(), nullptr, touch.point.data(),
+           m.geom_bodyid[touch.first]);
+    mj_jac(&m, data.get(), of_second.data(), nullptr, touch.point.data(),
+           m.geom_bodyid[touch.second]);
+    const MatrixXd J = touch.frame * (of_first - of_second);
+    std::string name = loaded->geoms[touch.first] + "/" + loaded->geoms[touch.second];
+    if (touch.count > 1) name.append(":").append(std::to_string(touch.nth + 1));
+    terms.contacts.push_back({.name = std::move(name),
+                              .phi = touch.phi,
+                              .Jn = J.row(0),
+                              .Jt = J.bottomRows(2),
+                              .mu = touch.mu,
+                              .point = touch.point,
+                              .normal = touch.frame.row(0).transpose(),
+                              .pair = touch.first * static_cast<int>(m.ngeom) + touch.second});
+  }
+  std::move(ends.begin(), ends.end(), std::back_inserter(terms.contacts));
+}
+
+// MuJoCo refuses most models with massless bodies by itself.
+void System::Impl::check_inertia() {
+  const mjModel& m = smooth();
+  if (m.nv == 0)
+    throw std::invalid_argument("the model has no joints: nothing in it can move (nv is 0)");
+  std::copy_n(m.qpos0, m.nq, data->qpos);
+  mj_fwdPosition(&m, data.get());
+  MatrixXd M(m.nv, m.nv);
+  mj_fullM(&m, M.data(), data->qM);
+  for (int i = 0; i < m.nv; ++i) {
+    if (M(i, i) > 1e-14) continue;
+    throw std::invalid_argument("body " + body_name(m, m.dof_bodyid[i]) +
+                                " moves but has no mass or inertia along its joint " +
+                                joint_name(m, m.dof_jntid[i]));
+  }
+  // scaled by its diagonal, so that small bodies beside large ones pass
+  const VectorXd scale = M.diagonal().cwiseSqrt().cwiseInverse();
+  const MatrixXd scaled = scale.asDiagonal() * M * scale.asDiagonal();
+  const double least =
+      Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  if (least < 1e-13)
+    throw std::invalid_argument(
+        "the model's inertia matrix is singular at its reference configuration: a moving body has "
+        "no mass, or joints of one body repeat each other");
+}
+
+int System::Impl::key(const std::string& name) const {
+  const mjModel& m = wide();
+  const int key = mj_name2id(&m, mjOBJ_KEY, name.c_str());
+  if (key >= 0) return key;
+  std::vector<std::string> known;
+  for (int k = 0; k < m.nkey; ++k) {
+    const char* known_name = mj_id2name(&m, mjOBJ_KEY, k);
+    known.push_back(known_name && *known_name ? known_name : std::to_string(k));
+    if (known.back() == name) return k;
+  }
+  throw std::invalid_argument("the model has no keyframe " + name + "; it has " + listed(known));
+}
+
+}  // namespace routh::mujoco
