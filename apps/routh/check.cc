@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -33,6 +34,21 @@ io::Json termination(const io::ImpactCase& impact, const FrictionCone& cone) {
           {"speed", speed},        {"bound", c * std::ceil(speed)}};
 }
 
+/// Contacts whose velocity differs from outcome to outcome and by how much, the largest first.
+std::vector<std::pair<int, double>> differing_contacts(const ImpactProblem& p,
+                                                       const SetResult& set) {
+  std::vector<std::pair<int, double>> contacts;
+  for (int i = 0; i < p.contacts() && set.terminated > 0; ++i) {
+    const Eigen::VectorXd range = set.c_max - set.c_min;
+    const double by =
+        std::max(range[i], range.segment(p.tangent(i), p.tangents).lpNorm<Eigen::Infinity>());
+    if (by > 1000 * velocity_tolerance(p)) contacts.emplace_back(i, by);
+  }
+  std::sort(contacts.begin(), contacts.end(),
+            [](const auto& a, const auto& b) { return a.second > b.second; });
+  return contacts;
+}
+
 int run_check(const CheckArguments& a) {
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
   const io::ImpactCase impact = io::impact_case(a.scenario.load());
@@ -51,6 +67,7 @@ int run_check(const CheckArguments& a) {
       set.terminated ? (set.c_max - set.c_min).lpNorm<Eigen::Infinity>() : std::nan("");
   const bool unique = all.outcomes.size() == 1 && all.unfinished.empty() &&
                       set.terminated == set.samples && spread <= 1000 * velocity_tolerance(p);
+  const std::vector<std::pair<int, double>> differing = differing_contacts(p, set);
   const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p);
   const Redundancy redundant = redundancy(p);
 
@@ -65,6 +82,9 @@ int run_check(const CheckArguments& a) {
   json["unfinished_orders"] = in_turn.unfinished.size();
   json["ambiguous_steps"] = set.ambiguous_steps;
   json["spread"] = std::isnan(spread) ? io::Json() : io::Json(spread);
+  json["ambiguous_contacts"] = io::Json::array();
+  for (const auto& [contact, by] : differing)
+    json["ambiguous_contacts"].push_back({{"name", impact.names[contact]}, {"spread", by}});
   json["pointed"] = cone.pointed;
   json["redundant_contacts"] = io::Json::array();
   for (const int i : redundant.contacts) json["redundant_contacts"].push_back(impact.names[i]);
@@ -89,8 +109,13 @@ int run_check(const CheckArguments& a) {
                    all.outcomes.size(), at_once.outcomes.size(), in_turn.outcomes.size()));
   if (!in_turn.unfinished.empty())
     line("orders that do not end", std::to_string(in_turn.unfinished.size()));
+  for (std::size_t k = 0; k < differing.size() && !unique; ++k) {
+    line(k == 0 ? "  by contact" : "",
+         fmt::format("{} by {:.4g} m/s", impact.names[differing[k].first], differing[k].second));
+  }
   line("is a step ambiguous?",
-       set.ambiguous_steps
+       !set.enumerated ? "not known: too many contacts, each step took one solution"
+       : set.ambiguous_steps
            ? fmt::format(
                  "yes: {:.0f} % of the steps have several solutions (P1 Assumption 6 fails)",
                  100.0 * static_cast<double>(set.ambiguous_steps) / static_cast<double>(set.steps))

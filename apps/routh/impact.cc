@@ -166,57 +166,64 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
   return applied;
 }
 
-/// MuJoCo's one outcome beside those of the law, and how far it is from the nearest.
-void compare(const io::ImpactCase& impact, Applied& applied) {
-  const ImpactProblem& p = impact.problem();
-  const io::MujocoOutcome own = io::mujoco_outcome(impact.scenario);
-  const Eigen::VectorXd c = impact.reduced.J * own.velocity;
+/// The outcome of a law nearest to a contact velocity.
+Nearest nearest_outcome(const Applied& applied, const Eigen::VectorXd& c) {
+  if (applied.report.set) return nearest_point(*applied.report.set, c);
   Nearest nearest{HUGE_VAL, {}};
-  if (applied.report.set) {
-    nearest = nearest_point(*applied.report.set, c);
-  } else {
-    const auto consider = [&](const Eigen::VectorXd& outcome) {
-      const double distance = (outcome - c).norm();
-      if (distance < nearest.distance) nearest = {distance, outcome};
-    };
-    for (const io::OutcomeRow& row : applied.report.outcomes) consider(row.outcome.c_plus);
-    if (applied.set) {
-      for (const SetSample& s : applied.set->kept) {
-        if (s.terminated) consider(s.outcome.c_plus);
-      }
-    }
+  const auto consider = [&](const Eigen::VectorXd& outcome) {
+    const double distance = (outcome - c).norm();
+    if (distance < nearest.distance) nearest = {distance, outcome};
+  };
+  for (const io::OutcomeRow& row : applied.report.outcomes) consider(row.outcome.c_plus);
+  for (std::size_t k = 0; applied.set && k < applied.set->kept.size(); ++k) {
+    if (applied.set->kept[k].terminated) consider(applied.set->kept[k].outcome.c_plus);
   }
-  const io::OutcomeRow row =
-      io::outcome_row(impact, "mujoco", {Eigen::VectorXd::Zero(p.c.size()), c, 0});
-  const double energy = kinetic_energy(impact.scenario.terms, own.velocity);
-  applied.report.answers["compare"] = {
-      {"simulator", "mujoco"},
-      {"reached", own.reached},
-      {"velocity", std::vector<double>(own.velocity.begin(), own.velocity.end())},
-      {"contact_velocity", std::vector<double>(c.begin(), c.end())},
-      {"energy", energy},
-      {"rebound_velocity", std::vector<double>(own.rebound.begin(), own.rebound.end())},
-      {"stop_time", own.stop_time},
-      {"duration", own.duration},
-      {"penetration", own.penetration},
-      {"steps", own.steps},
-      {"distance", std::isfinite(nearest.distance) ? io::Json(nearest.distance) : io::Json()},
-      {"spread", applied.set && applied.set->terminated
-                     ? io::Json((applied.set->c_max - applied.set->c_min).norm())
-                     : io::Json()}};
-  applied.shown += fmt::format(
-      "\nMuJoCo's one outcome: contacts stop approaching after {:.3g} ms ({} steps, {:.2g} m deep)"
-      "{}\n         energy {:.6g} J\n",
-      1e3 * own.stop_time, own.steps, own.penetration,
-      own.reached ? "" : "; they still approach at the end", energy);
-  applied.shown += describe_contacts(impact, c, row.modes);
-  if (std::isfinite(nearest.distance)) {
+  return nearest;
+}
+
+/// MuJoCo's one outcome beside those of the law, and how far it is from the nearest; then the same
+/// with contacts so stiff that nothing moves meanwhile.
+void compare(const io::ImpactCase& impact, Applied& applied) {
+  constexpr double kStiff = 1e-4;  // time constant [s]
+  const auto list = [](const Eigen::VectorXd& x) {
+    return std::vector<double>(x.begin(), x.end());
+  };
+  const auto one = [&](const std::string& title, std::optional<double> time_constant) {
+    const io::MujocoOutcome own =
+        io::mujoco_outcome(impact.scenario, impact.reduced.contacts, time_constant);
+    const Nearest nearest = nearest_outcome(applied, own.contact);
+    const double energy = kinetic_energy(impact.scenario.terms, own.velocity);
+    applied.shown += fmt::format(
+        "\n{}\n         contacts stop approaching after {:.3g} ms, {:.2g} m deep{}; energy {:.6g} "
+        "J\n",
+        title, 1e3 * own.stop_time, own.penetration,
+        own.reached ? "" : " (some still do at the end)", energy);
     applied.shown +=
-        fmt::format("         it is {:.3g} m/s from the nearest outcome{}\n", nearest.distance,
-                    applied.set && applied.set->terminated
-                        ? fmt::format("; the outcomes spread over {:.3g} m/s",
-                                      (applied.set->c_max - applied.set->c_min).norm())
-                        : "");
+        describe_contacts(impact, own.contact, contact_states(impact.problem(), own.contact));
+    if (std::isfinite(nearest.distance))
+      applied.shown +=
+          fmt::format("         {:.3g} m/s from the nearest of our outcomes\n", nearest.distance);
+    return io::Json{
+        {"reached", own.reached},
+        {"velocity", list(own.velocity)},
+        {"contact_velocity", list(own.contact)},
+        {"energy", energy},
+        {"rebound_velocity", list(own.rebound)},
+        {"stop_time", own.stop_time},
+        {"duration", own.duration},
+        {"penetration", own.penetration},
+        {"steps", own.steps},
+        {"distance", std::isfinite(nearest.distance) ? io::Json(nearest.distance) : io::Json()}};
+  };
+  io::Json& answer = applied.report.answers["compare"];
+  answer = one("MuJoCo's one outcome, with the softness of the model", {});
+  answer["simulator"] = "mujoco";
+  answer["stiff"] =
+      one(fmt::format("MuJoCo's with stiff contacts, time constant {} ms", 1e3 * kStiff), kStiff);
+  if (applied.set && applied.set->terminated) {
+    const double spread = (applied.set->c_max - applied.set->c_min).norm();
+    answer["spread"] = spread;
+    applied.shown += fmt::format("\nour outcomes spread over {:.3g} m/s\n", spread);
   }
 }
 

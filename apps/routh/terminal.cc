@@ -114,15 +114,27 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
     }
     return text;
   };
-  constexpr std::size_t kShown = 20;
+  const std::size_t shown = std::max<std::size_t>(3, 80 / impact.names.size());
   std::string text;
-  for (std::size_t k = 0; k < report.outcomes.size() && k < kShown; ++k)
+  for (std::size_t k = 0; k < report.outcomes.size() && k < shown; ++k)
     text += entry(report.outcomes[k], fmt::format("outcome {}", k + 1));
-  if (report.outcomes.size() > kShown) {
+  if (report.outcomes.size() > shown) {
     text += fmt::format("\n.. {} more outcomes; --json and --csv have them all\n",
-                        report.outcomes.size() - kShown);
+                        report.outcomes.size() - shown);
   }
   for (const io::OutcomeRow& row : report.unfinished) text += entry(row, "did not end");
+
+  // what was searched instead of enumerated
+  const auto says = [&](const char* law, const char* key, bool value) {
+    const io::Json& of = report.summary.contains(law) ? report.summary[law] : report.summary;
+    return of.contains(key) && of[key] == value;
+  };
+  if (says("simultaneous", "enumerated", false))
+    text +=
+        "\nsimultaneous: too many contact modes to enumerate; found from many starts, others may "
+        "exist\n";
+  if (says("sequential", "orders_left", true))
+    text += "\nsequential: too many orders to follow all; others may exist\n";
   return text;
 }
 

@@ -142,6 +142,10 @@ void follow(const ImpactProblem& problem, const SequentialOptions& options,
 void explore(const ImpactProblem& problem, const SequentialOptions& options,
              SequentialResult& result) {
   const double zero = velocity_tolerance(problem);
+  const int m = problem.contacts();
+  const int max_states = options.max_states > 0  ? options.max_states
+                         : problem.tangents == 1 ? 20'000
+                                                 : std::max(100, 80'000 / (m * m));
   Tree tree(problem, options.single);
   std::set<std::vector<long long>> seen;
   for (int at = 0; at < static_cast<int>(tree.nodes.size()); ++at) {
@@ -149,12 +153,12 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
       conclude(result, tree.sequence_to(tree.nodes[at]), 100 * zero);
       continue;
     }
-    for (int i = 0; i < problem.contacts(); ++i) {
+    for (int i = 0; i < m; ++i) {
       if (tree.nodes[at].hit.c_plus[i] >= -zero) continue;
       Node next = tree.hit_at(at, i);
       if (!next.hit.finished) {
         conclude(result, tree.sequence_to(next), 100 * zero);
-      } else if (static_cast<int>(tree.nodes.size()) > options.max_states) {
+      } else if (static_cast<int>(tree.nodes.size()) > max_states) {
         result.complete = false;
       } else if (seen.insert(key_of(next.hit.c_plus, 1e-3 * zero)).second) {
         tree.nodes.push_back(std::move(next));
@@ -180,7 +184,7 @@ SequentialResult sequential(const ImpactProblem& problem, const SequentialOption
   }
   explore(problem, options, result);
   // too many orders to finish: at least the cyclic ones, P1's A, B, A, .. and B, A, B, ..
-  if (!result.complete && problem.contacts() <= 6) {
+  if (!result.complete && problem.contacts() <= (problem.tangents == 1 ? 6 : 4)) {
     std::vector<int> order(problem.contacts());
     std::iota(order.begin(), order.end(), 0);
     do {

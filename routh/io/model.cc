@@ -56,13 +56,14 @@ State state_of(mujoco::System& system, const ModelStart& start, const std::strin
 
 }  // namespace
 
-Scenario load_model(const std::string& path, const std::string& text, const ModelStart& start) {
+Scenario load_model(const std::string& name, const std::string& file, const std::string& text,
+                    const ModelStart& start) {
   try {
     auto system = std::make_shared<mujoco::System>(
-        text.empty() ? mujoco::System(path) : mujoco::System::from_text(text, path + ".xml"));
-    const State state = state_of(*system, start, path);
-    Scenario scenario{.name = path, .title = system->title()};
-    if (scenario.title.empty()) scenario.title = std::filesystem::path(path).stem().string();
+        text.empty() ? mujoco::System(file) : mujoco::System::from_text(text, file));
+    const State state = state_of(*system, start, name);
+    Scenario scenario{.name = name, .title = system->title()};
+    if (scenario.title.empty()) scenario.title = std::filesystem::path(file).stem().string();
     scenario.coordinates = system->coordinate_names();
     scenario.velocities = system->velocity_names();
     scenario.states = system->keyframes();
@@ -95,21 +96,44 @@ std::string nearest_gaps(const Scenario& scenario) {
                        : fmt::format("nearest are {}", fmt::join(lines, "; "));
 }
 
-MujocoOutcome mujoco_outcome(const Scenario& scenario) {
-  const mujoco::OwnOutcome own = mujoco::own_outcome(*scenario.model, {0, scenario.q, scenario.v},
-                                                     {.touching = scenario.touching});
-  return {own.reached,  own.v_stop,      own.v_plus, own.stop_time,
-          own.duration, own.penetration, own.steps};
+MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& contacts,
+                             std::optional<double> time_constant) {
+  const mujoco::OwnOutcome own =
+      mujoco::own_outcome(*scenario.model, {0, scenario.q, scenario.v},
+                          {.touching = scenario.touching, .time_constant = time_constant});
+  MujocoOutcome outcome{.reached = own.reached,
+                        .velocity = own.v_stop,
+                        .contact = VectorXd(3 * contacts.size()),
+                        .rebound = own.v_plus,
+                        .stop_time = own.stop_time,
+                        .duration = own.duration,
+                        .penetration = own.penetration,
+                        .steps = own.steps};
+  // soft contacts take time: bodies have moved, and contacts with them
+  const std::vector<Contact> now = scenario.model->terms(own.q_stop, own.v_stop).contacts;
+  const auto m = static_cast<Eigen::Index>(contacts.size());
+  for (Eigen::Index i = 0; i < m; ++i) {
+    const Contact& before = scenario.terms.contacts[contacts[i]];
+    const auto same = std::find_if(now.begin(), now.end(),
+                                   [&](const Contact& c) { return c.name == before.name; });
+    const Contact& contact = same == now.end() ? before : *same;
+    outcome.contact[i] = contact.Jn.dot(own.v_stop);
+    outcome.contact.segment<2>(m + 2 * i) = contact.Jt * own.v_stop;
+  }
+  return outcome;
 }
 
 #else
 
 bool has_models() { return false; }
-Scenario load_model(const std::string& path, const std::string&, const ModelStart&) {
-  throw InputError(fmt::format("{}: {}", path, kModelsMissing));
+Scenario load_model(const std::string& name, const std::string&, const std::string&,
+                    const ModelStart&) {
+  throw InputError(fmt::format("{}: {}", name, kModelsMissing));
 }
 std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }
-MujocoOutcome mujoco_outcome(const Scenario&) { throw InputError(kModelsMissing); }
+MujocoOutcome mujoco_outcome(const Scenario&, const std::vector<int>&, std::optional<double>) {
+  throw InputError(kModelsMissing);
+}
 
 #endif
 

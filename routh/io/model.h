@@ -10,8 +10,9 @@
 /// function here throws InputError with the package to install.
 namespace routh::io {
 
-/// `text`, when not empty, is the model itself; otherwise `path` is read.
-Scenario load_model(const std::string& path, const std::string& text, const ModelStart& start);
+/// `text`, when not empty, is the model itself; otherwise the file is read.
+Scenario load_model(const std::string& name, const std::string& file, const std::string& text,
+                    const ModelStart& start);
 
 /// The contacts nearest to touching at a state, for messages: "fl_foot/floor 0.012 m, ..".
 std::string nearest_gaps(const Scenario& scenario);
@@ -20,10 +21,13 @@ std::string nearest_gaps(const Scenario& scenario);
 struct MujocoOutcome {
   bool reached = false;      ///< no contact approached any more within the time it was given
   Eigen::VectorXd velocity;  ///< when the contacts had stopped approaching
-  Eigen::VectorXd rebound;   ///< when its soft contacts had stopped pushing
+  Eigen::VectorXd contact;   ///< then, of the contacts named: ordered as c
+  Eigen::VectorXd rebound;   ///< velocity when its soft contacts had stopped pushing
   double stop_time = 0, duration = 0, penetration = 0;  ///< [s], [s], [m]
   long steps = 0;
 };
-MujocoOutcome mujoco_outcome(const Scenario& scenario);
+/// With the softness of the model, or with this time constant of all contacts [s].
+MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& contacts,
+                             std::optional<double> time_constant = {});
 
 }  // namespace routh::io

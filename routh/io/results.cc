@@ -182,6 +182,7 @@ ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions
   report.summary = {{"outcomes", result.outcomes.size()},
                     {"unfinished", result.unfinished.size()},
                     {"all_orders", options.order.empty() && result.complete},
+                    {"orders_left", options.order.empty() && !result.complete},
                     {"states", result.states},
                     {"max_residual", worst_residual(report.outcomes)},
                     {"seconds", since(began)}};

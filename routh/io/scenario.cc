@@ -183,12 +183,25 @@ std::vector<std::string> scenario_names() {
   return names;
 }
 
-bool is_model(const std::string& name_or_path) {
-  std::string file = name_or_path;
+namespace {
+
+/// By its name, or by that of its file where there is none of that name here.
+const BuiltinScenario* builtin(const std::string& name_or_path) {
   for (const BuiltinScenario& s : builtin_scenarios()) {
-    if (name_or_path == s.name) file = s.file;
+    if (name_or_path == s.name) return &s;
+    if (name_or_path == std::filesystem::path(s.file).filename() &&
+        !std::filesystem::exists(name_or_path))
+      return &s;
   }
-  const std::string ending = std::filesystem::path(file).extension().string();
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_model(const std::string& name_or_path) {
+  const BuiltinScenario* own = builtin(name_or_path);
+  const std::string ending =
+      std::filesystem::path(own ? own->file : name_or_path).extension().string();
   return ending == ".xml" || ending == ".mjcf" || ending == ".urdf";
 }
 
@@ -196,9 +209,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
                        const ModelStart& start) {
   // a built-in name or a file
   std::string text, file = name_or_path;
-  for (const BuiltinScenario& s : builtin_scenarios()) {
-    if (name_or_path == s.name) text = s.text, file = s.file;
-  }
+  if (const BuiltinScenario* own = builtin(name_or_path)) text = own->text, file = own->file;
   if (text.empty()) {
     if (!std::filesystem::exists(name_or_path)) {
       const std::string close = nearest(name_or_path, scenario_names());
@@ -213,7 +224,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
       throw InputError(fmt::format("--set {}: a model of MuJoCo has no parameters; edit {}",
                                    overrides[0].name, name_or_path));
     }
-    return load_model(name_or_path, text, start);
+    return load_model(name_or_path, file, text, start);
   }
   if (start.given()) {
     throw InputError(fmt::format(

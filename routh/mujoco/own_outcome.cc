@@ -86,7 +86,7 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   std::copy_n(system.data()->mocap_pos, 3 * model->nmocap, data->mocap_pos);
   std::copy_n(system.data()->mocap_quat, 4 * model->nmocap, data->mocap_quat);
 
-  OwnOutcome outcome{.v_stop = state.v, .v_plus = state.v, .q_plus = state.q};
+  OwnOutcome outcome{.v_stop = state.v, .q_stop = state.q, .v_plus = state.v, .q_plus = state.q};
   double deepest = 0;
   const double fastest = approach(system, state.q, state.v, options.touching, deepest);
   if (fastest <= 0) {
@@ -112,6 +112,7 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
     outcome.reached = now <= options.tolerance * fastest;
     if (!stopped) {
       outcome.v_stop = outcome.v_plus;
+      outcome.q_stop = outcome.q_plus;
       outcome.stop_time = outcome.duration;
       stopped = outcome.reached && peak > 0;
     }

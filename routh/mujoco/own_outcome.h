@@ -19,6 +19,7 @@ struct OwnOutcomeOptions {
 struct [[nodiscard]] OwnOutcome {
   bool reached = false;    ///< no touching contact approaches any more
   Eigen::VectorXd v_stop;  ///< when for the first time none approached; v_plus when never
+  Eigen::VectorXd q_stop;  ///< then
   Eigen::VectorXd v_plus;  ///< when the contacts had stopped pushing, or at the limit
   Eigen::VectorXd q_plus;  ///< then
   double stop_time = 0;    ///< of v_stop after the start [s]
