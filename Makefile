@@ -40,6 +40,7 @@ bench: setup
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@build/bench/routh_bench
 	@build/bench/stack_bench
+	@if [ -x build/bench/model_bench ]; then build/bench/model_bench; fi
 	@build/bench/event_selected_bench results
 
 setup:

@@ -18,8 +18,11 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kRegular = 1e-10;  // diagonal for redundant rows, relative
-constexpr int kPatience = 12;       // sweeps between attempts at modes that still change
+constexpr double kRegular = 1e-7;  // diagonal for redundant rows, relative
+constexpr int kPatience = 12;      // sweeps between attempts at modes that still change
+constexpr int kSlow = 36;          // sweeps after which modes are corrected one against the other
+constexpr int kRounds = 8;         // of such corrections
+constexpr int kLeap = 16;  // sweeps between leaps
 
 double bound_of(const VectorXd& bound, int i) {
   return bound.size() ? bound[i] : std::numeric_limits<double>::infinity();
@@ -206,7 +209,7 @@ bool SweepSolver::solve_modes(const VectorXd& bound, VectorXd& x) {
   regular.diagonal().array() += kRegular * K.diagonal().cwiseAbs().maxCoeff();
   const Eigen::PartialPivLU<MatrixXd> lu(regular);
   VectorXd u = lu.solve(rhs);
-  for (int refine = 0; refine < 3; ++refine) u += lu.solve(rhs - K * u);
+  for (int refine = 0; refine < 5; ++refine) u += lu.solve(rhs - K * u);
   if (!u.allFinite()) return false;
   for (int s = 0; s < k; ++s) x.segment<3>(3 * S[s].contact) += u[s] * S[s].entries;
   return true;
@@ -220,6 +223,109 @@ double SweepSolver::measure(const VectorXd& bound, const VectorXd& x) {
     lambda.segment<2>(m_ + 2 * i) = x.segment<2>(3 * i + 1);
   }
   return routh::residual(problem_, lambda, bound);
+}
+
+void SweepSolver::consider(const VectorXd& bound, const VectorXd& x) {
+  const double r = measure(bound, x);
+  if (!(r < residual_)) return;
+  residual_ = r;
+  best_ = x;
+  best_modes_ = modes_;
+}
+
+/// The mode that a contact takes when its own is contradicted by impulse and velocity. False: it is
+/// not.
+bool SweepSolver::correct_mode(int contact, double bound, const Vector3d& lambda, const Vector3d& c,
+                               double slack) {
+  ContactMode& mode = modes_[contact];
+  const Local& at = local_[contact];
+  const double slack_impulse = slack / at.G(0, 0);
+  const Vector2d friction = lambda.tail<2>(), slip = c.tail<2>();
+  const Tangent rough = at.mu > 0 ? Tangent::kStick : Tangent::kFree;
+  const auto turn_to = [&](const ContactMode& other) {
+    mode = other;
+    return true;
+  };
+  if (mode.normal == Normal::kOpen) return c[0] < -slack && turn_to({Normal::kClosed, rough});
+  if (mode.normal == Normal::kClosed) {
+    if (lambda[0] < -slack_impulse) return turn_to({Normal::kOpen, Tangent::kFree});
+    if (lambda[0] > bound + slack_impulse)
+      return turn_to({Normal::kSaturated, mode.tangent, mode.edge});
+  }
+  if (mode.normal == Normal::kSaturated && c[0] > slack)
+    return turn_to({Normal::kClosed, mode.tangent, mode.edge});
+  const int e = mode.edge, before = (e + edges_ - 1) % edges_;
+  const double load = std::max(0.0, lambda[0]);
+  switch (mode.tangent) {
+    case Tangent::kFree:
+      return false;
+    case Tangent::kStick: {
+      if (in_cone(friction, at.mu * load, slack_impulse)) return false;
+      int most = 0;
+      for (int k = 1; k < edges_; ++k) {
+        if (d_[k].dot(friction) > d_[most].dot(friction)) most = k;
+      }
+      return turn_to({mode.normal, Tangent::kSlip, most});
+    }
+    case Tangent::kSlip:
+      if (brakes_most(e, slip, slack)) return false;
+      if (d_[e].dot(slip) > 0) return turn_to({mode.normal, Tangent::kStick});
+      return turn_to({mode.normal, Tangent::kTurn, side_[e].dot(slip) < -slack ? e : before});
+    case Tangent::kTurn: {
+      const double share =
+          side_[e].dot(friction - at.mu * lambda[0] * d_[e]) / side_[e].squaredNorm();
+      if (share < -slack_impulse) return turn_to({mode.normal, Tangent::kSlip, e});
+      if (share > at.mu * load + slack_impulse)
+        return turn_to({mode.normal, Tangent::kSlip, (e + 1) % edges_});
+      return out_[e].dot(slip) > slack && turn_to({mode.normal, Tangent::kStick});
+    }
+  }
+  return false;
+}
+
+/// From the modes of the sweeps: solves their equations and corrects the modes they contradict,
+/// until none is left or it goes in circles.
+void SweepSolver::active_set(const VectorXd& bound, int rounds, double tolerance, double slack) {
+  const Modes before = modes_;
+  VectorXd x;
+  for (int round = 0; round < rounds; ++round) {
+    if (!solve_modes(bound, x)) break;
+    consider(bound, x);
+    if (residual_ <= tolerance) return;
+    if (round + 1 == rounds) break;
+    const VectorXd c = c_ + G_ * x;
+    bool corrected = false;
+    for (int i = 0; i < m_; ++i) {
+      corrected |= correct_mode(i, bound_of(bound, i), x.segment<3>(3 * i), c.segment<3>(3 * i),
+                                100 * slack);
+    }
+    if (!corrected) break;
+  }
+  modes_ = before;
+}
+
+/// Sweeps creep where rows nearly depend on each other: impulses that hardly move anything grow by
+/// the same little step again and again, until friction is used up somewhere. Goes there at once.
+void SweepSolver::leap(const VectorXd& bound, const VectorXd& step) {
+  double longest = 1e12;
+  // value + length rate ≥ 0
+  const auto keep = [&](double value, double rate) {
+    if (rate < 0) longest = std::min(longest, std::max(0.0, value) / -rate);
+  };
+  const double inside = out_[0].squaredNorm();
+  for (int i = 0; i < m_; ++i) {
+    const Vector3d x = x_.segment<3>(3 * i), by = step.segment<3>(3 * i);
+    if (by.isZero(0)) continue;
+    keep(x[0], by[0]);
+    keep(bound_of(bound, i) - x[0], -by[0]);
+    for (const Vector2d& out : out_) {
+      keep(inside * local_[i].mu * x[0] - out.dot(x.tail<2>()),
+           inside * local_[i].mu * by[0] - out.dot(by.tail<2>()));
+    }
+  }
+  if (longest <= 1 || longest >= 1e12) return;
+  x_ += longest * step;
+  now_ = c_ + G_ * x_;
 }
 
 bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vector<int>& order,
@@ -240,17 +346,16 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
     modes_.assign(m_, {Normal::kOpen, Tangent::kFree});
 
   best_ = x_;
+  best_modes_ = modes_;
   residual_ = std::numeric_limits<double>::infinity();
   by_lemke_ = false;
-  const auto consider = [&](const VectorXd& x) {
-    const double r = measure(bound, x);
-    if (r < residual_) residual_ = r, best_ = x;
-  };
-  VectorXd polished;
-  int settled = 0, attempt_at = kPatience;
-  for (sweeps_ = 1; sweeps_ <= options.sweeps && residual_ > options.tolerance; ++sweeps_) {
+  int attempt_at = kPatience, correct_at = kSlow, settled = 0;
+  bool still = false;
+  for (sweeps_ = 1; sweeps_ <= options.sweeps && !still; ++sweeps_) {
     bool changed = false;
     double moved = 0;
+    const bool leaps = sweeps_ % kLeap == 0;
+    if (leaps) before_ = x_;
     for (const int i : order) {
       const Vector3d old = x_.segment<3>(3 * i);
       const Vector3d free = now_.segment<3>(3 * i) - local_[i].G * old;
@@ -266,17 +371,20 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
       x_.segment<3>(3 * i) = fresh;
       now_.noalias() += G_.middleCols<3>(3 * i) * step;
     }
+    if (leaps && !changed) leap(bound, x_ - before_);
+    still = moved <= slack;
     settled = changed ? 0 : settled + 1;
-    const bool still = moved <= slack;
-    if (settled == 1 || sweeps_ >= attempt_at || still) {
-      attempt_at = sweeps_ + kPatience;
-      if (solve_modes(bound, polished)) consider(polished);
-      if (still) consider(x_);
-      if (still && settled > 1) break;
-    }
+    if (settled != 1 && sweeps_ < attempt_at && !still) continue;
+    consider(bound, x_);
+    if (residual_ <= options.tolerance) break;
+    const bool slow = sweeps_ >= correct_at || still;
+    active_set(bound, slow ? kRounds : 1, options.tolerance, slack);
+    if (residual_ <= options.tolerance) break;
+    attempt_at = sweeps_ + kPatience;
+    if (slow) correct_at = 2 * sweeps_;
   }
   if (residual_ > options.tolerance) {
-    consider(x_);
+    consider(bound, x_);
     const lcp::LemkeResult found =
         lcp::lemke(bound.size() ? step_lcp(problem_, bound) : simultaneous_lcp(problem_));
     const VectorXd by_pivots = impulse_from_lcp(problem_, found.z);
@@ -288,6 +396,7 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
       return residual_ <= options.tolerance;
     }
   }
+  modes_ = best_modes_;
   for (int i = 0; i < m_; ++i) {
     lambda[i] = best_[3 * i];
     lambda.segment<2>(m_ + 2 * i) = best_.segment<2>(3 * i + 1);

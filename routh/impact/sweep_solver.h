@@ -10,10 +10,12 @@ namespace routh {
 
 /// One solution of the step problem P1 (72)-(74) of many contacts in space, whose modes are too
 /// many to enumerate. Contact after contact is solved exactly with the others held fast, in sweeps
-/// (block Gauss-Seidel); once a sweep changes no mode, the linear equations of these modes give the
-/// solution to rounding. Redundant rows are met with a small diagonal and iterative refinement:
-/// impulses are then some of many, velocities are not. When sweeps do not settle, Lemke's algorithm
-/// decides. Where the step has several solutions, start and order of the sweeps choose one.
+/// (block Gauss-Seidel). After some sweeps, and at last when one changes no mode, the linear
+/// equations of the modes give a solution to rounding; contacts that it contradicts change their
+/// modes, and the equations are solved again. Redundant rows are met with a small diagonal and
+/// iterative refinement: impulses are then some of many, velocities are not. When neither settles,
+/// Lemke's algorithm decides. Where the step has several solutions, start and order of the sweeps
+/// choose one.
 class SweepSolver {
  public:
   /// For this G, μ and D. Space only (tangents = 2).
@@ -57,6 +59,11 @@ class SweepSolver {
   bool brakes_most(int edge, const Eigen::Vector2d& ct, double slack) const;
   bool in_cone(const Eigen::Vector2d& friction, double size, double slack) const;
   bool solve_modes(const Eigen::VectorXd& bound, Eigen::VectorXd& lambda);
+  bool correct_mode(int contact, double bound, const Eigen::Vector3d& lambda,
+                    const Eigen::Vector3d& c, double slack);
+  void leap(const Eigen::VectorXd& bound, const Eigen::VectorXd& step);
+  void active_set(const Eigen::VectorXd& bound, int rounds, double tolerance, double slack);
+  void consider(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda);
   double measure(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda);
 
   ImpactProblem problem_;
@@ -66,8 +73,8 @@ class SweepSolver {
   std::vector<Eigen::Vector2d> out_;       ///< middle of d_e and d_e+1
   std::vector<Local> local_;
 
-  Eigen::VectorXd c_, now_, x_, best_, c_plus_;  ///< contact by contact, but the last
-  Modes modes_;
+  Eigen::VectorXd c_, now_, x_, before_, best_, c_plus_;  ///< contact by contact, but the last
+  Modes modes_, best_modes_;
   double residual_ = 0;
   int sweeps_ = 0;
   bool by_lemke_ = false;

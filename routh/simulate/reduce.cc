@@ -33,13 +33,15 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
 
 std::vector<int> touching_contacts(const Terms& terms, double touching) {
   std::vector<int> contacts;
+  const Contact* deepest = nullptr;
   for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
     const Contact& contact = terms.contacts[i];
-    if (contact.phi < -touching) {
-      throw std::invalid_argument("contact " + contact.name + " penetrates by " +
-                                  std::to_string(-contact.phi) + " m at the start");
-    }
+    if (contact.phi < -touching && (!deepest || contact.phi < deepest->phi)) deepest = &contact;
     if (contact.phi <= touching) contacts.push_back(static_cast<int>(i));
+  }
+  if (deepest) {
+    throw std::invalid_argument("contact " + deepest->name + " penetrates by " +
+                                std::to_string(-deepest->phi) + " m at the start");
   }
   return contacts;
 }

@@ -32,8 +32,10 @@ struct SpaceStepper final : Scheme {
  private:
   /// W = M̃⁻¹ without the motions that the joints forbid, and a velocity likewise.
   void set_inertia(const Eigen::MatrixXd& inertia);
-  /// Rows of the contacts, normals first.
+  /// Rows of the contacts in the step, normals first.
   void assemble(int tangents);
+  /// The contacts that a step with about this velocity can close.
+  void choose_near(const Eigen::VectorXd& v, double dt);
   bool close_gaps();
   void step(double dt);
   void note_impact(const Eigen::VectorXd& v_minus, const Eigen::VectorXd& lambda);
@@ -41,6 +43,7 @@ struct SpaceStepper final : Scheme {
   int index_of(const std::string& name);
 
   Terms terms_;
+  std::vector<int> near_;  // contacts in the step
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::MatrixXd J_, W_Jt_, W_At_, joints_;
   Eigen::LDLT<Eigen::MatrixXd> joints_ldlt_;

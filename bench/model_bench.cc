@@ -1,0 +1,88 @@
+// Models of MuJoCo: outcomes a second, and time-stepping against MuJoCo's own mj_step on the same
+// model with the same step, with penetration. Processor time, both in the same run.
+#include <fmt/format.h>
+#include <mujoco/mujoco.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "routh/impact/set_valued.h"
+#include "routh/mujoco/system.h"
+#include "routh/simulate/reduce.h"
+#include "routh/simulate/time_stepping.h"
+
+namespace routh::bench {
+namespace {
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+struct Case {
+  std::string model, state;
+};
+
+void outcomes(const Case& c) {
+  mujoco::System system(std::string(ROUTH_SCENARIOS) + "/" + c.model + ".xml");
+  const State state = system.keyframe(c.state);
+  ReducedImpact impact = reduce(system.terms(state.q, state.v), state.v, 1e-6);
+  const ImpactProblem& p = impact.problem;
+  const double step = -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean();
+  const SetResult r = set_valued(p, {.samples = 1 << 13, .step = step, .threads = 1, .keep = 0});
+  fmt::print("{:<14} {:<8} {:>8} {:>14.0f} {:>12.2f} {:>12.1f} {:>12.1e} {:>8}\n", c.model, c.state,
+             p.contacts(), static_cast<double>(r.samples) / r.seconds,
+             static_cast<double>(r.steps) / static_cast<double>(r.samples),
+             1e6 * r.seconds / static_cast<double>(r.steps), r.max_residual,
+             r.samples - r.terminated);
+}
+
+void steps(const Case& c, double h, double end) {
+  mujoco::System system(std::string(ROUTH_SCENARIOS) + "/" + c.model + ".xml");
+  const State start = system.keyframe(c.state);
+  system.set_control(c.state);
+  const int count = static_cast<int>(end / h);
+
+  TimeStepper stepper(system, start, {.h = h, .alpha = 1, .touching = 1e-6});
+  double began = processor_seconds();
+  for (int k = 0; k < count; ++k) stepper.step();
+  const double ours = (processor_seconds() - began) / count;
+
+  mjModel* model = mj_copyModel(nullptr, system.model());
+  model->opt.timestep = h;
+  mjData* data = mj_makeData(model);
+  std::copy(start.q.begin(), start.q.end(), data->qpos);
+  std::copy(start.v.begin(), start.v.end(), data->qvel);
+  std::copy(system.control().begin(), system.control().end(), data->ctrl);
+  double deepest = 0;
+  began = processor_seconds();
+  for (int k = 0; k < count; ++k) {
+    mj_step(model, data);
+    for (int i = 0; i < data->ncon; ++i) deepest = std::max(deepest, -data->contact[i].dist);
+  }
+  const double theirs = (processor_seconds() - began) / count;
+  mj_deleteData(data);
+  mj_deleteModel(model);
+  fmt::print("{:<14} {:<8} {:>10.1f} {:>14.1e} {:>12.1e} {:>12.1f} {:>14.1e} {:>10.2f}\n", c.model,
+             c.state, 1e6 * ours, stepper.log().max_penetration, stepper.log().max_residual,
+             1e6 * theirs, deepest, ours / theirs);
+}
+
+}  // namespace
+}  // namespace routh::bench
+
+int main() {
+  using namespace routh::bench;
+  const std::vector<Case> cases{{"quadruped", "land"}, {"quadruped", "trot"},
+                                {"biped", "land"},     {"thrown-box", "throw"},
+                                {"tower", "hit"},      {"gripper", "close"}};
+  fmt::print(
+      "outcomes of the set law, one core\n{:<14} {:<8} {:>8} {:>14} {:>12} {:>12} {:>12} {:>8}\n",
+      "model", "state", "contacts", "samples a s", "steps each", "us a step", "residual", "failed");
+  for (const Case& c : cases) outcomes(c);
+  fmt::print(
+      "\ntime-stepping, h = 1 ms, 1 s; MuJoCo {} with the model's own solver\n"
+      "{:<14} {:<8} {:>10} {:>14} {:>12} {:>12} {:>14} {:>10}\n",
+      mj_versionString(), "model", "state", "us a step", "penetration m", "residual", "mj_step us",
+      "penetration m", "ratio");
+  for (const Case& c : cases) steps(c, 1e-3, 1);
+}
