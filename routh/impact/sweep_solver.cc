@@ -20,9 +20,9 @@ namespace {
 
 constexpr double kRegular = 1e-7;  // diagonal for redundant rows, relative
 constexpr int kPatience = 12;      // sweeps between attempts at modes that still change
-constexpr int kSlow = 36;          // sweeps after which modes are corrected one against the other
-constexpr int kRounds = 8;         // of such corrections
-constexpr int kLeap = 16;  // sweeps between leaps
+constexpr int kSlow = 36;          // sweeps after which modes are corrected
+constexpr int kRounds = 30;        // of the proximal point method
+constexpr int kCorrections = 8;    // of modes, one after the other
 
 double bound_of(const VectorXd& bound, int i) {
   return bound.size() ? bound[i] : std::numeric_limits<double>::infinity();
@@ -160,58 +160,66 @@ bool SweepSolver::solve_contact(int contact, const Vector3d& free, double bound,
   return false;
 }
 
-/// The linear equations of the modes; false when they have no solution.
-bool SweepSolver::solve_modes(const VectorXd& bound, VectorXd& x) {
-  // unknown impulses (columns of S) and velocities that vanish (rows of Z), three entries each
+/// The linear equations of the modes with a diagonal that pulls the impulses towards those in `x`,
+/// weaker with every repetition; false when they have no solution.
+bool SweepSolver::solve_modes(const VectorXd& bound, double diagonal, int repeats, VectorXd& x) {
+  // unknown impulses (columns of S), velocities that vanish (rows of Z), three entries each
   struct Sparse {
     int contact;
     Vector3d entries;
   };
-  std::vector<Sparse> S, Z;
-  x.setZero(3 * m_);
+  std::vector<Sparse> S;
+  std::vector<double> start;
+  VectorXd fixed = VectorXd::Zero(3 * m_);
+  std::vector<Vector3d> Z;
   for (int i = 0; i < m_; ++i) {
     const auto [normal, tangent, e] = modes_[i];
     if (normal == Normal::kOpen) continue;
+    const Vector3d now = x.segment<3>(3 * i);
     Vector3d push = Vector3d::UnitX();
     if (tangent == Tangent::kSlip || tangent == Tangent::kTurn)
       push.tail<2>() = local_[i].mu * d_[e];
     if (normal == Normal::kClosed) {
       S.push_back({i, push});
-      Z.push_back({i, Vector3d::UnitX()});
+      start.push_back(now[0]);
+      Z.push_back(Vector3d::UnitX());
     } else {
-      x.segment<3>(3 * i) = bound[i] * push;
+      fixed.segment<3>(3 * i) = bound[i] * push;
     }
     if (tangent == Tangent::kStick) {
-      for (const Vector3d& unit : {Vector3d(0, 1, 0), Vector3d(0, 0, 1)}) {
-        S.push_back({i, unit});
-        Z.push_back({i, unit});
+      for (const int t : {1, 2}) {
+        S.push_back({i, Vector3d::Unit(t)});
+        start.push_back(now[t]);
+        Z.push_back(Vector3d::Unit(t));
       }
     }
     if (tangent == Tangent::kTurn) {
       const Vector3d turn(0, side_[e].x(), side_[e].y());
       S.push_back({i, turn});
-      Z.push_back({i, turn});
+      const Vector2d beyond = now.tail<2>() - push.tail<2>() * now[0];
+      start.push_back(beyond.dot(side_[e]) / side_[e].squaredNorm());
+      Z.push_back(turn);
     }
   }
   const int k = static_cast<int>(S.size());
+  x = fixed;
   if (k == 0) return true;
-  const VectorXd c = c_ + G_ * x;
+  const VectorXd c = c_ + G_ * fixed;
   MatrixXd K(k, k);
   VectorXd rhs(k);
   for (int r = 0; r < k; ++r) {
-    const int a = 3 * Z[r].contact;
-    rhs[r] = -Z[r].entries.dot(c.segment<3>(a));
-    for (int s = 0; s < k; ++s) {
-      K(r, s) = Z[r].entries.dot(G_.block<3, 3>(a, 3 * S[s].contact) * S[s].entries);
-    }
+    const int a = 3 * S[r].contact;
+    rhs[r] = -Z[r].dot(c.segment<3>(a));
+    for (int q = 0; q < k; ++q)
+      K(r, q) = Z[r].dot(G_.block<3, 3>(a, 3 * S[q].contact) * S[q].entries);
   }
   MatrixXd regular = K;
-  regular.diagonal().array() += kRegular * K.diagonal().cwiseAbs().maxCoeff();
+  regular.diagonal().array() += diagonal;
   const Eigen::PartialPivLU<MatrixXd> lu(regular);
-  VectorXd u = lu.solve(rhs);
-  for (int refine = 0; refine < 5; ++refine) u += lu.solve(rhs - K * u);
+  VectorXd u = Eigen::Map<const VectorXd>(start.data(), k);
+  for (int repeat = 0; repeat < repeats; ++repeat) u += lu.solve(rhs - K * u);
   if (!u.allFinite()) return false;
-  for (int s = 0; s < k; ++s) x.segment<3>(3 * S[s].contact) += u[s] * S[s].entries;
+  for (int q = 0; q < k; ++q) x.segment<3>(3 * S[q].contact) += u[q] * S[q].entries;
   return true;
 }
 
@@ -283,49 +291,61 @@ bool SweepSolver::correct_mode(int contact, double bound, const Vector3d& lambda
   return false;
 }
 
-/// From the modes of the sweeps: solves their equations and corrects the modes they contradict,
-/// until none is left or it goes in circles.
-void SweepSolver::active_set(const VectorXd& bound, int rounds, double tolerance, double slack) {
+/// Corrects all modes that impulses and velocities contradict; false: there are none.
+bool SweepSolver::correct_modes(const VectorXd& bound, const VectorXd& x, const VectorXd& c,
+                                double slack) {
+  bool corrected = false;
+  for (int i = 0; i < m_; ++i) {
+    corrected |=
+        correct_mode(i, bound_of(bound, i), x.segment<3>(3 * i), c.segment<3>(3 * i), 100 * slack);
+  }
+  return corrected;
+}
+
+/// The equations of the modes that the sweeps found; modes that the solution contradicts are
+/// corrected and the equations solved again, this many times.
+void SweepSolver::solve_and_correct(const VectorXd& bound, int corrections, double tolerance,
+                                    double slack) {
   const Modes before = modes_;
-  VectorXd x;
-  for (int round = 0; round < rounds; ++round) {
-    if (!solve_modes(bound, x)) break;
+  for (int round = 0;; ++round) {
+    VectorXd x = VectorXd::Zero(3 * m_);  // redundant rows: small impulses
+    if (!solve_modes(bound, kRegular * G_.diagonal().maxCoeff(), 5, x)) break;
     consider(bound, x);
     if (residual_ <= tolerance) return;
-    if (round + 1 == rounds) break;
-    const VectorXd c = c_ + G_ * x;
-    bool corrected = false;
-    for (int i = 0; i < m_; ++i) {
-      corrected |= correct_mode(i, bound_of(bound, i), x.segment<3>(3 * i), c.segment<3>(3 * i),
-                                100 * slack);
-    }
-    if (!corrected) break;
+    if (round == corrections || !correct_modes(bound, x, c_ + G_ * x, slack)) break;
   }
   modes_ = before;
 }
 
-/// Sweeps creep where rows nearly depend on each other: impulses that hardly move anything grow by
-/// the same little step again and again, until friction is used up somewhere. Goes there at once.
-void SweepSolver::leap(const VectorXd& bound, const VectorXd& step) {
-  double longest = 1e12;
-  // value + length rate ≥ 0
-  const auto keep = [&](double value, double rate) {
-    if (rate < 0) longest = std::min(longest, std::max(0.0, value) / -rate);
-  };
-  const double inside = out_[0].squaredNorm();
-  for (int i = 0; i < m_; ++i) {
-    const Vector3d x = x_.segment<3>(3 * i), by = step.segment<3>(3 * i);
-    if (by.isZero(0)) continue;
-    keep(x[0], by[0]);
-    keep(bound_of(bound, i) - x[0], -by[0]);
-    for (const Vector2d& out : out_) {
-      keep(inside * local_[i].mu * x[0] - out.dot(x.tail<2>()),
-           inside * local_[i].mu * by[0] - out.dot(by.tail<2>()));
+/// The proximal point method: a sequence of problems with G + δ I and c - δ x of the last, so well
+/// conditioned that their modes settle in a few corrections; impulses that hardly move anything
+/// grow from one to the next until friction is used up somewhere.
+void SweepSolver::approach(const VectorXd& bound, double tolerance, double slack) {
+  const Modes before = modes_;
+  const double size = G_.diagonal().maxCoeff();
+  double diagonal = 1e-4 * size;
+  VectorXd base = best_;
+  modes_ = best_modes_;
+  for (int round = 0; round < kRounds && diagonal < size; ++round) {
+    const Modes entered = modes_;
+    VectorXd x;
+    bool settled = false;
+    for (int k = 0; k < kCorrections && !settled; ++k) {
+      x = base;
+      if (!solve_modes(bound, diagonal, 1, x)) break;
+      settled = !correct_modes(bound, x, c_ + G_ * x + diagonal * (x - base), slack);
     }
+    if (!settled) {
+      diagonal *= 10;
+      modes_ = entered;
+      continue;
+    }
+    base = x;
+    consider(bound, x);
+    if (residual_ <= tolerance) return;
+    diagonal = std::max(0.3 * diagonal, 1e-9 * size);
   }
-  if (longest <= 1 || longest >= 1e12) return;
-  x_ += longest * step;
-  now_ = c_ + G_ * x_;
+  modes_ = before;
 }
 
 bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vector<int>& order,
@@ -354,8 +374,6 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
   for (sweeps_ = 1; sweeps_ <= options.sweeps && !still; ++sweeps_) {
     bool changed = false;
     double moved = 0;
-    const bool leaps = sweeps_ % kLeap == 0;
-    if (leaps) before_ = x_;
     for (const int i : order) {
       const Vector3d old = x_.segment<3>(3 * i);
       const Vector3d free = now_.segment<3>(3 * i) - local_[i].G * old;
@@ -371,14 +389,14 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
       x_.segment<3>(3 * i) = fresh;
       now_.noalias() += G_.middleCols<3>(3 * i) * step;
     }
-    if (leaps && !changed) leap(bound, x_ - before_);
     still = moved <= slack;
     settled = changed ? 0 : settled + 1;
     if (settled != 1 && sweeps_ < attempt_at && !still) continue;
     consider(bound, x_);
     if (residual_ <= options.tolerance) break;
     const bool slow = sweeps_ >= correct_at || still;
-    active_set(bound, slow ? kRounds : 1, options.tolerance, slack);
+    solve_and_correct(bound, slow ? kCorrections : 0, options.tolerance, slack);
+    if (slow && residual_ > options.tolerance) approach(bound, options.tolerance, slack);
     if (residual_ <= options.tolerance) break;
     attempt_at = sweeps_ + kPatience;
     if (slow) correct_at = 2 * sweeps_;

@@ -10,12 +10,11 @@ namespace routh {
 
 /// One solution of the step problem P1 (72)-(74) of many contacts in space, whose modes are too
 /// many to enumerate. Contact after contact is solved exactly with the others held fast, in sweeps
-/// (block Gauss-Seidel). After some sweeps, and at last when one changes no mode, the linear
-/// equations of the modes give a solution to rounding; contacts that it contradicts change their
-/// modes, and the equations are solved again. Redundant rows are met with a small diagonal and
-/// iterative refinement: impulses are then some of many, velocities are not. When neither settles,
-/// Lemke's algorithm decides. Where the step has several solutions, start and order of the sweeps
-/// choose one.
+/// (block Gauss-Seidel); once a sweep changes no mode, the linear equations of the modes give the
+/// solution to rounding. Redundant rows are met with a small diagonal and iterative refinement:
+/// impulses are then some of many, velocities are not. Where sweeps creep, because rows nearly
+/// depend on each other, the proximal point method takes over, and last Lemke's algorithm. Where
+/// the step has several solutions, start and order of the sweeps choose one.
 class SweepSolver {
  public:
   /// For this G, μ and D. Space only (tangents = 2).
@@ -23,7 +22,7 @@ class SweepSolver {
 
   struct Options {
     double tolerance = 1e-10;  ///< largest residual, relative
-    int sweeps = 400;          ///< before Lemke
+    int sweeps = 1500;         ///< before Lemke
   };
   /// Solves at the contact velocity c with the bound λmax (empty: none, P1 (31)), from the impulse
   /// in `lambda`, sweeping in `order`. False when no solution in tolerance was found; `lambda` is
@@ -58,11 +57,14 @@ class SweepSolver {
                      Eigen::Vector3d& lambda);
   bool brakes_most(int edge, const Eigen::Vector2d& ct, double slack) const;
   bool in_cone(const Eigen::Vector2d& friction, double size, double slack) const;
-  bool solve_modes(const Eigen::VectorXd& bound, Eigen::VectorXd& lambda);
+  bool solve_modes(const Eigen::VectorXd& bound, double diagonal, int repeats, Eigen::VectorXd& x);
   bool correct_mode(int contact, double bound, const Eigen::Vector3d& lambda,
                     const Eigen::Vector3d& c, double slack);
-  void leap(const Eigen::VectorXd& bound, const Eigen::VectorXd& step);
-  void active_set(const Eigen::VectorXd& bound, int rounds, double tolerance, double slack);
+  bool correct_modes(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda,
+                     const Eigen::VectorXd& c, double slack);
+  void solve_and_correct(const Eigen::VectorXd& bound, int corrections, double tolerance,
+                         double slack);
+  void approach(const Eigen::VectorXd& bound, double tolerance, double slack);
   void consider(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda);
   double measure(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda);
 
@@ -73,7 +75,7 @@ class SweepSolver {
   std::vector<Eigen::Vector2d> out_;       ///< middle of d_e and d_e+1
   std::vector<Local> local_;
 
-  Eigen::VectorXd c_, now_, x_, before_, best_, c_plus_;  ///< contact by contact, but the last
+  Eigen::VectorXd c_, now_, x_, best_, c_plus_;  ///< contact by contact, but the last
   Modes modes_, best_modes_;
   double residual_ = 0;
   int sweeps_ = 0;
