@@ -90,7 +90,15 @@ std::string describe(const io::Motion& motion) {
     for (std::size_t i = 0; i < e.contacts.size() && i < 6; ++i)
       names += (i ? ", " : "") + motion.contact_name(e.contacts[i]);
     if (e.contacts.size() > 6) names += fmt::format(" and {} more", e.contacts.size() - 6);
-    if (e.outcomes > 1) names += fmt::format("   ({} outcomes, the first was taken)", e.outcomes);
+    if (!e.continuations.empty()) {
+      names += "   could be: ";
+      for (std::size_t i = 0; i < e.continuations.size(); ++i)
+        names += (i ? ", " : "") +
+                 to_string(e.continuations[i], e.mode_before, motion.scenario.terms.contacts);
+      names += "; the first was taken";
+    } else if (e.outcomes > 1) {
+      names += fmt::format("   ({} outcomes, the first was taken)", e.outcomes);
+    }
     text += fmt::format("    {:<9.6f} {:<9} {}\n", e.time, to_string(e.kind), names);
   }
   if (t.events.size() > kShown)

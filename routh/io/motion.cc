@@ -52,6 +52,12 @@ Json to_json(const Motion& motion, bool raw) {
                            {"v_plus", list(e.v_plus)},
                            {"impulse", list(e.impulse)},
                            {"outcomes", e.outcomes}});
+    for (const Continuation& way : e.continuations) {
+      j["events"].back()["continuations"].push_back(
+          {{"way", to_string(way, e.mode_before, contacts)},
+           {"mode", mode_names(way.mode, contacts)},
+           {"impact", way.impact}});
+    }
     if (e.mode_after.empty()) continue;
     j["events"].back()["mode_before"] = mode_names(e.mode_before, contacts);
     j["events"].back()["mode_after"] = mode_names(e.mode_after, contacts);

@@ -10,6 +10,7 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr double kNoForce = 1e-7;    // of the largest: a contact about to lose its force
 constexpr double kZenoTail = 1e-12;  // a tail shorter than this is passed over in any case [s]
 
 /// The limbs that have no mass indeed; the others are ordinary bodies and need no law in the air.
@@ -122,7 +123,10 @@ void Execution::enter(const Mode& next) {
       guards.push_back({Guard::kConePositive, k});
       guards.push_back({Guard::kConeNegative, k});
     }
-    if (slides(mode[k])) guards.push_back({Guard::kRest, k});
+    if (slides(mode[k])) {
+      guards.push_back({Guard::kRest, k});
+      guards.push_back({Guard::kPressed, k});
+    }
   }
 }
 
@@ -151,6 +155,7 @@ void Execution::settle(double near) {
     layout.skims = kernel.skims(layout);
     kernel.move_limbs(layout, t, q, v);
   }
+  if (!stopped) tell_others();
   start_flow();
 }
 
@@ -212,9 +217,14 @@ void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& ne
 
 void Execution::take_outcome(const ReducedImpact& reduced, const Outcome& outcome, Event& event,
                              Mode& next) {
-  const double still = velocity_tolerance(reduced.problem);
   v = reduced.lift(v, outcome.impulse);
   event.impulse = in_turn(reduced.problem, outcome.impulse);
+  next = mode_after(reduced, outcome);
+}
+
+Mode Execution::mode_after(const ReducedImpact& reduced, const Outcome& outcome) const {
+  const double still = velocity_tolerance(reduced.problem);
+  Mode next(mode.size(), Grip::kOpen);
   for (std::size_t i = 0; i < reduced.contacts.size(); ++i) {
     const int k = reduced.contacts[i], tangent = reduced.problem.tangent(static_cast<int>(i));
     if (outcome.c_plus[i] > still) continue;
@@ -228,6 +238,7 @@ void Execution::take_outcome(const ReducedImpact& reduced, const Outcome& outcom
                 : ct > 0                ? Grip::kSlidePositive
                                         : Grip::kSlideNegative;
   }
+  return next;
 }
 
 bool Execution::without_collision(const std::vector<int>& scope) {
@@ -255,10 +266,62 @@ bool Execution::without_collision(const std::vector<int>& scope) {
   return true;
 }
 
+void Execution::tell_others() {
+  if (std::none_of(mode.begin(), mode.end(), slides)) return;
+  kernel.evaluate(t, q, v);
+  ModeKernel::Solution now;
+  if (!kernel.forces(layout, now)) return;
+  std::vector<int> scope, pressed, places;
+  for (int k = 0; k < contacts(); ++k) {
+    if (!closed(mode[k])) continue;
+    if (slides(mode[k]) && now.normal[k] > kNoForce * now.scale &&
+        kernel.sliding_inertia(layout, k) <= 0) {
+      pressed.push_back(k);
+      places.push_back(static_cast<int>(scope.size()));
+    }
+    scope.push_back(k);
+  }
+  if (pressed.empty()) return;
+  if (!log.events.empty() && log.events.back().kind == EventKind::kAmbiguity &&
+      log.events.back().time == t)
+    return;
+
+  // what forces allow, the present mode first, and what an impulse does
+  std::vector<Continuation> found{{mode}};
+  for (const Mode& other : logic.force_acceleration(mode, scope).modes) {
+    if (other != mode) found.push_back({other});
+  }
+  const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
+  if (const auto impact = impact_without_collision(reduced.problem, places))
+    found.push_back({mode_after(reduced, impact->outcome), true});
+  if (found.size() == 1) return;
+
+  std::string ways;
+  for (const Continuation& way : found)
+    ways.append(ways.empty() ? "" : ", ").append(to_string(way, mode, kernel.terms().contacts));
+  const auto count = static_cast<int>(found.size());
+  log.events.push_back({.time = t,
+                        .kind = EventKind::kAmbiguity,
+                        .contacts = pressed,
+                        .v_minus = v,
+                        .v_plus = v,
+                        .impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(pressed.size())),
+                        .outcomes = count,
+                        .mode_before = mode,
+                        .mode_after = mode,
+                        .continuations = std::move(found)});
+  if (o.strict) {
+    stop(SimulationStatus::kAmbiguous,
+         std::to_string(count) + " continuations are consistent at t = " + std::to_string(t) +
+             " s: " + ways + "; without strict logic contacts persist");
+  }
+}
+
 bool Execution::release(const std::vector<int>& scope) {
   if (logic.persists(mode, scope)) return false;
   ModeChoice choice = logic.force_acceleration(mode, scope);
-  const int outcomes = static_cast<int>(choice.modes.size());
+  const std::vector<Mode> all = choice.modes;
+  const int outcomes = static_cast<int>(all.size());
   if (outcomes > 1 && !o.strict) {
     const Mode least = logic.least_change(mode, scope);
     if (std::find(choice.modes.begin(), choice.modes.end(), least) != choice.modes.end())
@@ -272,6 +335,12 @@ bool Execution::release(const std::vector<int>& scope) {
               .outcomes = outcomes,
               .mode_before = mode,
               .mode_after = choice.modes[0]};
+  if (outcomes > 1) {
+    event.continuations.push_back({choice.modes[0]});
+    for (const Mode& other : all) {
+      if (other != choice.modes[0]) event.continuations.push_back({other});
+    }
+  }
   bool lifts = false, slips = false, sticks = false;
   for (int k = 0; k < contacts(); ++k) {
     const Grip from = mode[k], to = choice.modes[0][k];

@@ -24,7 +24,7 @@ inline void require(bool holds, const std::string& what) {
 
 /// What is watched in a mode: its value crosses zero downwards at an event.
 struct Guard {
-  enum Kind { kGap, kNormal, kConePositive, kConeNegative, kRest } kind;
+  enum Kind { kGap, kNormal, kConePositive, kConeNegative, kRest, kPressed } kind;
   int contact;
   double value = 0;    // at the beginning of the step
   bool armed = false;  // has it been clearly positive since the last event?
@@ -94,10 +94,15 @@ struct Execution {
   /// Any law of the engine; the mode is read off its outcome.
   void law_impact(const std::vector<int>& scope, Event& event, Mode& next);
   void take_outcome(const ReducedImpact& reduced, const Outcome& outcome, Event& event, Mode& next);
+  Mode mode_after(const ReducedImpact& reduced, const Outcome& outcome) const;
 
   /// An impulse where no force keeps the sliding contacts; false where it does not change the
   /// motion.
   bool without_collision(const std::vector<int>& scope);
+
+  /// Painlevé: where friction presses on a contact that slides with a consistent force, lifting off
+  /// and an impact without collision may be consistent too. Says so, or stops when strict.
+  void tell_others();
 
   /// A transition without impulse when the forces ask for one.
   bool release(const std::vector<int>& scope);
@@ -113,7 +118,7 @@ struct Execution {
 
   void start_flow();
 
-  double guard_value(const Guard& g) const;
+  double guard_value(const Guard& g);
   /// Values of a guard up to this are zero.
   double zero_of(const Guard& g) const;
   void read_guards();
@@ -122,6 +127,10 @@ struct Execution {
 
   /// One step of the integrator, cut at the first event in it.
   void advance();
+
+  /// Where the force of a slide grows without bound: an impact without collision, if it changes the
+  /// motion.
+  bool jams();
 
   /// The first instant in the step at which a guard crosses zero downwards, or infinity.
   double first_crossing(const Guard& g, double end, double rate0, double rate1, bool& looked);

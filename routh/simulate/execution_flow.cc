@@ -43,7 +43,7 @@ void Execution::start_flow() {
   for (Guard& g : guards) g.armed = g.value > zero_of(g);
 }
 
-double Execution::guard_value(const Guard& g) const {
+double Execution::guard_value(const Guard& g) {
   const ModeKernel::Solution& s = kernel.last();
   switch (g.kind) {
     case Guard::kGap:
@@ -57,6 +57,8 @@ double Execution::guard_value(const Guard& g) const {
     case Guard::kRest:
       return kernel.tangential_velocity(g.contact) *
              (mode[g.contact] == Grip::kSlidePositive ? 1 : -1);
+    case Guard::kPressed:
+      return kernel.sliding_inertia(layout, g.contact);
   }
   return 0;
 }
@@ -65,6 +67,7 @@ double Execution::zero_of(const Guard& g) const {
   // limbs that give way stay where they touch, to the accuracy of a step
   if (g.kind == Guard::kGap) return !g.armed && kernel.on_limb(g.contact) ? 1e-7 : 1e-12;
   if (g.kind == Guard::kRest) return 1e-11;
+  if (g.kind == Guard::kPressed) return 1e-12;
   return kGuardZero * kernel.last().scale;
 }
 
@@ -90,6 +93,7 @@ void Execution::advance() {
   const ode::StepStatus status = solver.step(field(), o.end);
   if (status != ode::StepStatus::kAccepted) {
     kernel.evaluate(solver.t_old(), solver.x_old().head(q.size()), solver.x_old().tail(v.size()));
+    if (jams()) return;
     if (status == ode::StepStatus::kStepTooSmall)
       return stop(SimulationStatus::kTooStiff,
                   "the tolerances cannot be met at t = " + std::to_string(solver.t_old()) + " s");
@@ -119,12 +123,27 @@ void Execution::advance() {
   take_event(guards[which], first);
 }
 
+bool Execution::jams() {
+  std::vector<int> scope;
+  for (int k = 0; k < contacts(); ++k) {
+    if (closed(mode[k])) scope.push_back(k);
+  }
+  if (std::none_of(mode.begin(), mode.end(), slides)) return false;
+  t = kernel.t(), q = kernel.q(), v = kernel.v();
+  if (!without_collision(scope)) return false;
+  solver = ode::DormandPrince<VectorXd>({.rtol = o.rtol, .atol = o.atol, .max_step = o.max_step});
+  settle(o.simultaneous);
+  return true;
+}
+
 double Execution::first_crossing(const Guard& g, double end, double rate0, double rate1,
                                  bool& looked) {
   const double t0 = solver.t_old(), t1 = solver.t(), h = t1 - t0;
   const double zero = zero_of(g);
   VectorXd state(x.size()), rate(x.size());
   double from = t0, value = g.value;
+  if (g.kind == Guard::kPressed && !g.armed)
+    return HUGE_VAL;  // it has been so since the last event
   if (g.muted && !g.armed) {
     // it touches without an event; but nothing passes through
     const bool enters = g.kind == Guard::kGap && !kernel.on_limb(g.contact) && end < -kThrough &&

@@ -253,6 +253,18 @@ bool ModeKernel::forces(const Layout& layout, Solution& solution) {
   return true;
 }
 
+double ModeKernel::sliding_inertia(const Layout& layout, int contact) {
+  const int nv = static_cast<int>(v_.size()), joints = static_cast<int>(terms_.A.rows());
+  const int n = nv + joints + static_cast<int>(layout.normals.size() + layout.tangents.size());
+  const auto place = std::find(layout.normals.begin(), layout.normals.end(), contact);
+  const int row = nv + joints + static_cast<int>(place - layout.normals.begin());
+  // the force of a unit of normal acceleration
+  fill(layout);
+  double& force = a_[static_cast<std::size_t>(row) * (n + 1) + n];
+  force = 1;
+  return eliminate(n) ? 1 / force : 0;
+}
+
 bool ModeKernel::impulses(const Layout& layout, double dt_pseudo, Solution& solution) {
   const int nv = static_cast<int>(v_.size());
   fill(layout);
@@ -429,6 +441,19 @@ std::vector<std::string> mode_names(const Mode& mode, const std::vector<Contact>
     names.push_back(contacts[k].name + (slips ? ":slip" : ""));
   }
   return names;
+}
+
+std::string to_string(const Continuation& continuation, const Mode& before,
+                      const std::vector<Contact>& contacts) {
+  const Mode& after = continuation.mode;
+  bool lifts = false;
+  for (std::size_t k = 0; k < after.size() && k < before.size(); ++k)
+    lifts = lifts || (closed(before[k]) && !closed(after[k]));
+  const char* how = continuation.impact ? "impact without collision "
+                    : after == before   ? "goes on "
+                    : lifts             ? "lifts off "
+                                        : "changes to ";
+  return how + to_string(after, contacts);
 }
 
 std::string to_string(const Mode& mode, const std::vector<Contact>& contacts) {

@@ -75,6 +75,11 @@ class ModeKernel {
   bool forces(const Layout& layout, Solution& solution);
   bool impulses(const Layout& layout, double dt_pseudo, Solution& solution);
 
+  /// Normal acceleration per normal force of a sliding contact while the other constraints of the
+  /// layout hold. Not positive: friction presses it on harder than the force pushes it out
+  /// (Painlevé), and where it slides with a force it could as well lift off or jam.
+  double sliding_inertia(const Layout& layout, int contact);
+
   /// ẋ of the state x = [q; v].
   bool flow(const Layout& layout, double t, const Eigen::VectorXd& x, Eigen::VectorXd& dxdt);
   /// The force solution of the last flow().
@@ -119,6 +124,9 @@ class ModeKernel {
 
 /// "{l, r}"; sliding contacts with friction as "l:slip".
 std::string to_string(const Mode& mode, const std::vector<Contact>& contacts);
+/// "goes on {l:slip}", "lifts off {}", "impact without collision {l}": how, and the mode after.
+std::string to_string(const Continuation& continuation, const Mode& before,
+                      const std::vector<Contact>& contacts);
 /// The names in it.
 std::vector<std::string> mode_names(const Mode& mode, const std::vector<Contact>& contacts);
 

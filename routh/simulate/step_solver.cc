@@ -211,6 +211,13 @@ double StepSolver::sliding_inertia(int contact, double slip) const {
   return G_[row + rank_[c.n]] - c.mu * (slip > 0 ? 1 : -1) * G_[row + rank_[c.t]];
 }
 
+double StepSolver::free_normal_velocity(int contact) const {
+  const StepContact& c = contacts_[contact];
+  const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
+  const double own = G_[row + rank_[c.n]] * x_[c.n];
+  return c_plus_[c.n] - own - (c.t < 0 ? 0 : G_[row + rank_[c.t]] * x_[c.t]);
+}
+
 /// c⁺ and W Jᵀ x of the impulses x.
 void StepSolver::apply_rows() {
   u_.setZero();
@@ -335,12 +342,18 @@ void StepSolver::sweep(int sweeps) {
     }
   }
   apply_rows();
+  read_modes();
+}
+
+/// The modes that the impulses suggest.
+void StepSolver::read_modes() {
   for (StepContact& contact : contacts_) {
     const double xn = x_[contact.n], xt = contact.t < 0 ? 0 : x_[contact.t];
-    contact.mode = xn <= 0                                           ? StepMode::kOpen
-                   : std::abs(xt) < contact.mu * xn || contact.t < 0 ? StepMode::kStick
-                   : xt > 0                                          ? StepMode::kSlideNegative
-                                                                     : StepMode::kSlidePositive;
+    contact.mode = xn <= 0 ? StepMode::kOpen
+                   : contact.t < 0 || std::abs(xt) < contact.mu * xn * (1 - 1e-12)
+                       ? StepMode::kStick
+                   : xt > 0 ? StepMode::kSlideNegative
+                            : StepMode::kSlidePositive;
   }
 }
 
@@ -387,14 +400,7 @@ void StepSolver::lemke_search() {
   const VectorXd joints = -fixed - elimination * x;
   for (int r = 0; r < n; ++r) x_[r] = r < bilateral_ ? joints[r] : x[r - bilateral_];
   apply_rows();
-  for (StepContact& contact : contacts_) {
-    const double xn = x_[contact.n], xt = contact.t < 0 ? 0 : x_[contact.t];
-    contact.mode = xn <= 0 ? StepMode::kOpen
-                   : contact.t < 0 || std::abs(xt) < contact.mu * xn * (1 - 1e-12)
-                       ? StepMode::kStick
-                   : xt > 0 ? StepMode::kSlideNegative
-                            : StepMode::kSlidePositive;
-  }
+  read_modes();
 }
 
 /// The natural map of the law: the largest amount by which an impulse differs from its projection,
@@ -430,9 +436,12 @@ bool StepSolver::solve(double tolerance) {
   if (n == 0 || scale_ == 0) return true;
   assemble();
 
-  active_set(kMostSystems);
+  const bool settled = active_set(kMostSystems);
   measure();
-  if (residual_ <= tolerance) return true;
+  if (residual_ <= tolerance) {
+    if (!settled) read_modes(), factor_modes();
+    return true;
+  }
 
   // other ways, and the best impulses that any of them found
   best_ = x_;

@@ -58,6 +58,8 @@ class StepSolver {
   /// Normal velocity per normal impulse of a contact that slides in the direction of `slip`;
   /// friction presses it on when that is not positive.
   double sliding_inertia(int contact, double slip) const;
+  /// Normal velocity without the impulses of the contact itself.
+  double free_normal_velocity(int contact) const;
   double scale() const { return scale_; }  ///< the largest velocity of a row before the impulses
   double residual() const { return residual_; }
   int systems() const { return systems_; }  ///< linear systems the last solve() took
@@ -93,6 +95,7 @@ class StepSolver {
   int correct_modes(bool all);
   void sweep(int sweeps);
   void lemke_search();
+  void read_modes();
   void measure();
   void apply_rows();
   int size_of(int group) const { return starts_[group + 1] - starts_[group]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace routh::stepping {
 namespace {
@@ -48,6 +49,7 @@ void Stepper::begin() {
     active[i] = true;
     const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
     modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + s.v.norm()));
+    grips[i].slides = modes[i] != StepMode::kStick;
     approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
   }
   if (approaching) impact();
@@ -142,6 +144,7 @@ void Stepper::accept() {
 void Stepper::follow(int place, int i) {
   const double still = kStill * solver.scale();
   const bool pressed = modes[i] != StepMode::kOpen;
+  tell_others(place, modes[i]);
   modes[i] = solver.mode(place);
   if (modes[i] == StepMode::kOpen) {
     if (solver.normal_velocity(place) <= still && !joined[i]) return;
@@ -153,8 +156,8 @@ void Stepper::follow(int place, int i) {
 
   // with α < 1 a contact alternates for some steps between stick and slip when it changes
   const bool slides = std::abs(solver.tangential_velocity(place)) > still;
-  Grip& grip = grips[i];
-  if (!pressed) grip = {.slides = slides};
+  Hold& grip = grips[i];
+  if (!pressed) grip = {.slides = slides, .pressed = grip.pressed};
   if (slides == grip.slides) {
     grip.steps = 0;
     return;
@@ -162,7 +165,7 @@ void Stepper::follow(int place, int i) {
   if (grip.steps == 0) grip.since = s.time;
   if (++grip.steps < kSteady) return;
   const double since = grip.since;
-  grip = {.slides = slides};
+  grip = {.slides = slides, .pressed = grip.pressed};
   note(slides ? EventKind::kSlip : EventKind::kStick, i, since);
 }
 
@@ -201,6 +204,41 @@ void Stepper::note(EventKind kind, int contact, double time) {
                         .v_minus = s.v,
                         .v_plus = s.v,
                         .impulse = Eigen::VectorXd::Zero(2)});
+}
+
+bool Stepper::pressed_on(int place, StepMode before) const {
+  if (before != StepMode::kSlidePositive && before != StepMode::kSlideNegative) return false;
+  if (solver.scale() == 0) return false;
+  return solver.sliding_inertia(place, before == StepMode::kSlidePositive ? 1 : -1) <= 0;
+}
+
+void Stepper::tell_others(int place, StepMode before) {
+  const int i = in_solver[place];
+  // 0 = cn + p λn: with p < 0 a contact that opens by itself could also slide, or jam
+  const bool several =
+      pressed_on(place, before) && solver.free_normal_velocity(place) > kStill * solver.scale();
+  const bool told = std::exchange(grips[i].pressed, several);
+  if (!several || told) return;
+
+  Mode slides(modes.size(), Grip::kOpen);
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    const StepMode mode = static_cast<int>(k) == i ? before : modes[k];
+    slides[k] = mode == StepMode::kOpen            ? Grip::kOpen
+                : terms.contacts[k].mu == 0        ? Grip::kSlide
+                : mode == StepMode::kStick         ? Grip::kStick
+                : mode == StepMode::kSlidePositive ? Grip::kSlidePositive
+                                                   : Grip::kSlideNegative;
+  }
+  Mode opens = slides, sticks = slides;
+  opens[i] = Grip::kOpen, sticks[i] = Grip::kStick;
+  std::vector<Continuation> ways{{slides}, {opens}, {sticks, true}};
+  const StepMode now = solver.mode(place);
+  std::swap(ways[0], ways[now == StepMode::kOpen ? 1 : now == StepMode::kStick ? 2 : 0]);
+  note(EventKind::kAmbiguity, i, s.time);
+  log.events.back().outcomes = static_cast<int>(ways.size());
+  log.events.back().mode_before = slides;
+  log.events.back().mode_after = ways[0].mode;
+  log.events.back().continuations = std::move(ways);
 }
 
 void Stepper::note_solved(bool solved, double residual) {

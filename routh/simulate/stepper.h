@@ -48,12 +48,13 @@ struct Stepper final : Scheme {
   std::vector<char> active;  // contacts whose inequality is part of the step
   std::vector<char> joined;  // of them: taken in at a distance
   std::vector<StepMode> modes;
-  struct Grip {
+  struct Hold {
     bool slides = false;
     int steps = 0;  // for which it has done the other
     double since = 0;
+    bool pressed = false;  // by its friction though it could open; told already
   };
-  std::vector<Grip> grips;  // stick or slip as reported
+  std::vector<Hold> grips;  // stick or slip as reported
   int impacts_in_step = 0;
 
   // one trial step
@@ -82,6 +83,10 @@ struct Stepper final : Scheme {
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
   void note(EventKind kind, int contact, double time);
+  /// Painlevé: did friction press on a contact of the solver that slid before the step?
+  bool pressed_on(int place, StepMode before) const;
+  /// Says where such a contact slides, lifts off or jams and could have done either.
+  void tell_others(int place, StepMode before);
   void note_solved(bool solved, double residual);
 
   // impacts

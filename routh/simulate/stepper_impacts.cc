@@ -89,15 +89,14 @@ bool Stepper::collide(double dt) {
 bool Stepper::jam() {
   if (alpha == 1 || impacts_in_step >= o.impacts_per_step) return false;
   bool jammed = false;
-  for (std::size_t place = 0; place < in_solver.size(); ++place) {
-    const Contact& contact = terms.contacts[in_solver[place]];
-    const double slip = contact.Jt.row(0).dot(s.v);
-    const bool slid = modes[in_solver[place]] == StepMode::kSlidePositive ||
-                      modes[in_solver[place]] == StepMode::kSlideNegative;
-    const bool stops = slid && solver.mode(static_cast<int>(place)) == StepMode::kStick &&
-                       std::abs(slip) > 1e-6 * (1 + s.v.lpNorm<Eigen::Infinity>());
-    jammed = jammed || (stops && contact.mu > 0 &&
-                        solver.sliding_inertia(static_cast<int>(place), slip) <= 0);
+  for (std::size_t k = 0; k < in_solver.size(); ++k) {
+    const int place = static_cast<int>(k), i = in_solver[k];
+    const double slip = terms.contacts[i].Jt.row(0).dot(s.v);
+    if (solver.mode(place) != StepMode::kStick || !pressed_on(place, modes[i]) ||
+        std::abs(slip) <= 1e-6 * (1 + s.v.lpNorm<Eigen::Infinity>()))
+      continue;
+    tell_others(place, modes[i]);
+    jammed = true;
   }
   if (!jammed) return false;
 

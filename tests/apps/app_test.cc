@@ -331,6 +331,17 @@ TEST_F(App, TheSDomainHasTimeAsAState) {
   EXPECT_EQ(run("simulate tilted-box --domain s --method event-selected").code, 2);
 }
 
+TEST_F(App, SeveralContinuationsAreNamed) {
+  const std::string rod = "simulate painleve-rod --method hybrid --set rate=-8 --end 0.02";
+  EXPECT_NE(run(rod).out.find("goes on {tip:slip}, lifts off {}, impact without collision {tip}"),
+            std::string::npos);
+  const nlohmann::json event = json_of(rod)["events"][0];
+  EXPECT_EQ(event["kind"], "ambiguity");
+  EXPECT_EQ(event["continuations"].size(), 3u);
+  EXPECT_EQ(event["continuations"][2]["impact"], true);
+  EXPECT_EQ(run(rod + " --strict").code, 3);
+}
+
 TEST_F(App, CompliantContactsNearlyStopAsRigidOnes) {
   const nlohmann::json j = json_of(
       "simulate rocking-block --method compliant --stiffness 1e6 --ratio 1e3 --impact-only");

@@ -45,6 +45,87 @@ TEST(Painleve, BelowTheBoundTheRodSlidesOn) {
   for (const Event& e : t.events) EXPECT_NE(e.kind, EventKind::kImpact);
 }
 
+/// p = 1 + 3 cos a (cos a - mu sin a) and b, the normal acceleration of the tip without contact, of
+/// the uniform rod of mass and length 1: p λ + b = 0 while the tip slides.
+struct Rod {
+  double p, b;
+};
+Rod rod(const io::Scenario& s, double friction, double g) {
+  const double a = s.q[2], rate = s.v[2];
+  return {1 + 3 * std::cos(a) * (std::cos(a) - friction * std::sin(a)),
+          -g + 0.5 * rate * rate * std::sin(a)};
+}
+
+TEST(Painleve, WhereSeveralContinuationsExistItSaysSo) {
+  // p < 0 < b: sliding with λ = -b/p, lifting off with b, and jamming are all consistent
+  for (const double angle : {40.0, 50.0, 60.0, 70.0}) {
+    for (const double friction : {1.0, 1.6, 2.0}) {
+      for (const double rate : {-3.0, -6.0, -9.0}) {
+        const io::Scenario s = io::load_scenario(
+            "painleve-rod", {{"angle_deg", angle}, {"friction", friction}, {"rate", rate}});
+        const auto [p, b] = rod(s, friction, 9.81);
+        const Trajectory t =
+            simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.01, .every = 0.01});
+        const bool told =
+            !t.events.empty() && t.events[0].kind == EventKind::kAmbiguity && t.events[0].time == 0;
+        EXPECT_EQ(told, p <= 0 && b > 0) << angle << " " << friction << " " << rate;
+        if (!told) continue;
+        const std::vector<Continuation>& ways = t.events[0].continuations;
+        ASSERT_EQ(ways.size(), 3u);
+        EXPECT_EQ(ways[0].mode, t.modes[0]);  // contacts persist
+        EXPECT_FALSE(ways[0].impact);
+        EXPECT_EQ(ways[1].mode[0], Grip::kOpen);
+        EXPECT_FALSE(ways[1].impact);
+        EXPECT_EQ(ways[2].mode[0], Grip::kStick);
+        EXPECT_TRUE(ways[2].impact);
+        EXPECT_EQ(t.modes[0][0], Grip::kSlideNegative);
+      }
+    }
+  }
+}
+
+TEST(Painleve, ASlideWhoseForceGrowsWithoutBoundEndsInAnImpact) {
+  // at 40 degrees p rises to zero while b > 0: the force -b/p diverges within 8 ms
+  const io::Scenario s = io::load_scenario("painleve-rod", {{"angle_deg", 40}, {"rate", -6}});
+  const Trajectory t =
+      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.1, .every = 0.01});
+  EXPECT_EQ(t.status, SimulationStatus::kDone) << t.message;
+  ASSERT_GE(t.events.size(), 2u);
+  EXPECT_EQ(t.events[0].kind, EventKind::kAmbiguity);
+  EXPECT_EQ(t.events[1].kind, EventKind::kImpact);
+  EXPECT_LT(t.events[1].time, 0.008);
+  const Contact tip = s.mechanism->terms(t.q.back(), t.v.back()).contacts[0];
+  EXPECT_NEAR(tip.Jn.dot(t.v.back()), 0, 1e-9);
+}
+
+TEST(Painleve, StrictLogicStopsWhereSeveralContinuationsExist) {
+  const io::Scenario s = io::load_scenario("painleve-rod", {{"rate", -8}});
+  const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
+                                HybridOptions{.end = 0.5, .every = 0.01, .strict = true});
+  EXPECT_EQ(t.status, SimulationStatus::kAmbiguous);
+  EXPECT_EQ(t.final.time, 0);
+  EXPECT_NE(t.message.find("lifts off {}"), std::string::npos) << t.message;
+  EXPECT_NE(t.message.find("impact without collision {tip}"), std::string::npos) << t.message;
+}
+
+TEST(Painleve, TheSlideThatIsTakenHasTheForceOfTheClosedForm) {
+  const io::Scenario s = io::load_scenario("painleve-rod", {{"rate", -8}});
+  const auto [p, b] = rod(s, 2, 9.81);
+  EXPECT_NEAR(instant(*s.mechanism, {0, s.q, s.v}, HybridOptions{}).normal[0], -b / p, 1e-9);
+}
+
+TEST(Painleve, TimeSteppingSaysWhichOfThemItTook) {
+  // its step finds the smallest impulse first: none, the rod lifts off
+  const io::Scenario s = io::load_scenario("painleve-rod", {{"rate", -8}});
+  const Trajectory t =
+      simulate(*s.mechanism, {0, s.q, s.v}, TimeSteppingOptions{.h = 1e-4, .end = 0.02});
+  ASSERT_EQ(t.events.size(), 2u);
+  EXPECT_EQ(t.events[0].kind, EventKind::kAmbiguity);
+  ASSERT_EQ(t.events[0].continuations.size(), 3u);
+  EXPECT_EQ(t.events[0].continuations[0].mode[0], Grip::kOpen);
+  EXPECT_EQ(t.events[1].kind, EventKind::kLiftOff);
+}
+
 TEST(Painleve, TimeSteppingPassesThroughTheSameStateAndAgrees) {
   const io::Scenario s = io::load_scenario("painleve-rod");
   const State start{0, s.q, s.v};
