@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "routh/io/document.h"
 #include "routh/io/drawing.h"
 #include "routh/io/gnuplot.h"
+#include "routh/io/model_sketches.h"
 
 namespace routh::io {
 namespace {
@@ -20,6 +22,7 @@ constexpr const char* kBlue = "#1f5fbf";
 constexpr const char* kTeal = "#35b0a0";
 constexpr const char* kSequential[] = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"};
 constexpr int kMostColours = 5;
+constexpr const char* kOther = "pt 3 ps 1.8 lw 2.5 lc rgb '#d6006c'";
 
 /// One coordinate of contact space with its label.
 struct Axis {
@@ -54,6 +57,56 @@ std::vector<Panel> panels_of(const ImpactCase& impact) {
   return panels;
 }
 
+/// How much each contact velocity varies over everything that can come out.
+VectorXd spread_of(const ImpactCase& impact, const ImpactFigure& figure) {
+  VectorXd low = impact.problem().c, high = low;
+  bool first = true;
+  const auto include = [&](const VectorXd& c) {
+    low = first ? c : VectorXd(low.cwiseMin(c)), high = first ? c : VectorXd(high.cwiseMax(c));
+    first = false;
+  };
+  for (const OutcomeRow& row : figure.laws) include(row.outcome.c_plus);
+  for (std::size_t k = 0; figure.set && k < figure.set->kept.size(); ++k) {
+    if (figure.set->kept[k].terminated) include(figure.set->kept[k].outcome.c_plus);
+  }
+  for (const Polytope& piece : figure.exact) {
+    for (const VectorXd& c : piece.corners) include(c);
+  }
+  return high - low;
+}
+
+/// In space: the normals of the two contacts that vary most, and how the two that vary most slip.
+std::vector<Panel> panels_in_space(const ImpactCase& impact, const VectorXd& spread) {
+  const ImpactProblem& p = impact.problem();
+  const auto slip = [&](int i) {
+    const auto axis = [&](int k) {
+      return Axis{p.tangent(i) + k,
+                  fmt::format("slip of {}, tangent {} [m/s]", impact.names[i], k + 1)};
+    };
+    return Panel{axis(0), axis(1)};
+  };
+  std::vector<int> order(p.contacts());
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_two = [&](auto size) {
+    std::vector<int> sorted = order;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](int a, int b) { return size(a) > size(b) * (1 + 1e-6); });
+    if (sorted.size() > 2) sorted.resize(2);
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  };
+  std::vector<Panel> panels;
+  const std::vector<int> normals = first_two([&](int i) { return spread[i]; });
+  const std::vector<int> slips =
+      first_two([&](int i) { return spread.segment(p.tangent(i), 2).norm(); });
+  if (normals.size() == 2)
+    panels.push_back({normal_axis(impact, normals[0]), normal_axis(impact, normals[1])});
+  else
+    panels.push_back({{p.tangent(0), slip(0).x.label}, normal_axis(impact, 0)});
+  for (const int i : slips) panels.push_back(slip(i));
+  return panels;
+}
+
 /// A named gnuplot data block: polylines or points of contact velocities, projected.
 std::string block(const std::string& name, const std::vector<std::vector<VectorXd>>& lines,
                   const Panel& panel) {
@@ -78,11 +131,15 @@ struct Content {
     std::vector<std::vector<VectorXd>> paths;
   };
   std::vector<Law> laws;
+  std::vector<Marked> marks;      ///< outcomes with letters, of models
+  std::optional<VectorXd> other;  ///< of another simulator
 };
 
 Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::size_t most) {
   Content content;
   content.exact = figure.exact;
+  content.other = figure.other;
+  if (impact.scenario.model) content.marks = marked_outcomes(impact, figure);
   if (figure.set) {
     for (const auto& path : figure.set->paths) {
       if (content.light.size() < most / 4) content.light.push_back(path);
@@ -124,6 +181,7 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
   }
   include(content.dark);
   for (const Polytope& piece : content.exact) include(piece.corners);
+  if (content.other) include({*content.other});
   const double speed = impact.problem().c.lpNorm<Eigen::Infinity>();
   const double margin = high - low > 1e-6 * speed ? 0.06 * (high - low) : 0.05 * speed;
   return {low - margin, high + margin};
@@ -133,25 +191,7 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
 std::vector<Vector2d> projected_hull(const Polytope& piece, const Panel& panel) {
   std::vector<Vector2d> points;
   for (const VectorXd& c : piece.corners) points.emplace_back(c[panel.x.index], c[panel.y.index]);
-  std::sort(points.begin(), points.end(), [](const Vector2d& a, const Vector2d& b) {
-    return std::pair(a.x(), a.y()) < std::pair(b.x(), b.y());
-  });
-  // lower hull, then upper hull
-  std::vector<Vector2d> hull;
-  for (int side = 0; side < 2; ++side) {
-    const std::size_t base = hull.size();
-    for (const Vector2d& p : points) {
-      while (hull.size() >= base + 2) {
-        const Vector2d a = hull.back() - hull[hull.size() - 2], b = p - hull.back();
-        if (a.x() * b.y() - a.y() * b.x() > 1e-14) break;
-        hull.pop_back();
-      }
-      hull.push_back(p);
-    }
-    hull.pop_back();
-    std::reverse(points.begin(), points.end());
-  }
-  return hull.empty() ? std::vector<Vector2d>{points.front()} : hull;
+  return convex_hull(std::move(points));
 }
 
 /// The exact set as filled outlines.
@@ -192,7 +232,20 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
         "$law{0} w l lw {2} lc rgb '{1}' notitle, $end{0} w p pt 7 ps {3} lc rgb '{1}' notitle, ",
         k, law.colour, k == 0 ? 3.5 : 2.0, std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)));
   }
-  plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle\n";
+  plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle";
+  if (content.other) {
+    data += block("other", {{*content.other}}, panel);
+    plot += fmt::format(", $other w p {} notitle", kOther);
+  }
+  if (!content.marks.empty()) {
+    data += "$marks << EOD\n";
+    for (const Marked& mark : content.marks)
+      data += fmt::format("{:.6g} {:.6g} {}\n", mark.c_plus[panel.x.index] + 0.0,
+                          mark.c_plus[panel.y.index] + 0.0, mark.letter);
+    data += "EOD\n";
+    plot += ", $marks w labels font ',15' offset 0.8,0.7 notitle";
+  }
+  plot += '\n';
   const auto x = range_of(impact, content, panel.x.index);
   const auto y = range_of(impact, content, panel.y.index);
   return fmt::format(
@@ -267,19 +320,24 @@ std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const V
 /// The whole figure: sketches above, velocities below, one legend at the foot.
 std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
                    const std::string& terminal, const std::string& output) {
-  const std::vector<Panel> panels = panels_of(impact);
+  const bool model = impact.scenario.model != nullptr;
+  const std::vector<Panel> panels = impact.problem().tangents == 2
+                                        ? panels_in_space(impact, spread_of(impact, figure))
+                                        : panels_of(impact);
   const int columns = panels.size() <= 3 ? static_cast<int>(panels.size()) : 3;
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
-  const double width = std::max(700, 440 * columns),
-               sketch_height = impact.scenario.mechanism ? 210 : 0;
+  const double width = std::max(700, 440 * columns), sketch_height = impact.scenario.mechanism ? 210
+                                                                     : model                   ? 260
+                                                                                               : 0;
   const double panel_height = 380, legend = 46, heading = 40;
   const double height = sketch_height + rows * panel_height + legend + heading;
 
   std::string text = fmt::format(
-      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set clip one\nset clip two\nset multiplot title '{}' font ',15'\nset border lw 1.2\nset "
-      "tics nomirror\n",
-      terminal, width, height, output, figure.title.substr(0, figure.title.find(" (")));
+      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'{}\nset output '{}'\nset encoding "
+      "utf8\nset clip one\nset clip two\nset multiplot title '{}' font ',15'\nset border lw 1.2\n"
+      "set tics nomirror\n",
+      terminal, width, height, model ? " noenhanced" : "", output,
+      figure.title.substr(0, figure.title.find(" (")));
 
   // the mechanism
   if (impact.scenario.mechanism) {
@@ -298,6 +356,8 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
         "set border 3\nset tics nomirror\nset size noratio\nset autoscale\nunset title\n"
         "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
   }
+
+  if (model) text += model_sketches(impact, content.marks, width, height, heading, sketch_height);
 
   // contact velocities
   text +=
@@ -327,6 +387,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
     text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
   for (const Content::Law& law : content.laws)
     text += fmt::format(", NaN w lp pt 7 lw 2.2 lc rgb '{}' title '{}'", law.colour, law.label);
+  if (content.other) text += fmt::format(", NaN w p {} title '{}'", kOther, figure.other_name);
   return text + "\nunset multiplot\nset output\n";
 }
 

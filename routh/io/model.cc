@@ -95,6 +95,10 @@ std::string nearest_gaps(const Scenario& scenario) {
                        : fmt::format("nearest are {}", fmt::join(lines, "; "));
 }
 
+std::vector<Surface> surfaces(const Scenario& scenario, const VectorXd& q, int segments) {
+  return scenario.model->shapes(q, segments);
+}
+
 MujocoOutcome mujoco_outcome(const Scenario& scenario) {
   const mujoco::OwnOutcome own = mujoco::own_outcome(*scenario.model, {0, scenario.q, scenario.v},
                                                      {.touching = scenario.touching});
@@ -109,6 +113,9 @@ Scenario load_model(const std::string& path, const std::string&, const ModelStar
   throw InputError(fmt::format("{}: {}", path, kModelsMissing));
 }
 std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }
+std::vector<Surface> surfaces(const Scenario&, const VectorXd&, int) {
+  throw InputError(kModelsMissing);
+}
 MujocoOutcome mujoco_outcome(const Scenario&) { throw InputError(kModelsMissing); }
 
 #endif

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "routh/io/scenario.h"
+#include "routh/model/surface.h"
 #include "routh/simulate/trajectory.h"
 
 /// Models of MuJoCo as scenarios: the optional component of this folder. Without MuJoCo every
@@ -15,6 +16,9 @@ Scenario load_model(const std::string& path, const std::string& text, const Mode
 
 /// The contacts nearest to touching at a state, for messages: "fl_foot/floor 0.012 m, ..".
 std::string nearest_gaps(const Scenario& scenario);
+
+/// The model at q as polygons; round shapes have `segments` faces around.
+std::vector<Surface> surfaces(const Scenario& scenario, const Eigen::VectorXd& q, int segments);
 
 /// What MuJoCo itself makes of the impact at the start of the scenario.
 struct MujocoOutcome {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "routh/model/surface.h"
 #include "routh/model/system.h"
 #include "routh/simulate/trajectory.h"
 
@@ -71,6 +72,10 @@ class System final : public routh::System {
   /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
   /// infinite beyond the reach.
   double clearance(const Eigen::VectorXd& q, int joint) const;
+
+  /// The visible geometries at q as polygons, for drawings; round ones have `segments` faces
+  /// around. As in MuJoCo's viewer those of groups above 2 are left out.
+  std::vector<Surface> shapes(const Eigen::VectorXd& q, int segments = 20) const;
 
   /// Inputs of the actuators, zero at first; their inner states do not change.
   int nu() const;

@@ -1,0 +1,134 @@
+#include "routh/io/model_sketches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "routh/io/model.h"
+#include "routh/io/scene.h"
+
+namespace routh::io {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr std::size_t kOutcomes = 3;
+constexpr std::size_t kCandidates = 4000;  // of a set
+constexpr std::size_t kNamed = 2;          // most contacts whose names fit into a title
+constexpr double kWay = 0.16;              // of the fastest point, as a part of the model's size
+
+/// "sticks" of several contacts: "4 stick".
+std::string title_of(const ImpactCase& impact, const VectorXd& c) {
+  const std::vector<ContactState> states = contact_states(impact.problem(), c);
+  std::string title;
+  if (states.size() <= kNamed) {
+    for (std::size_t i = 0; i < states.size(); ++i)
+      title += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(states[i]));
+    return title;
+  }
+  std::map<ContactState, int> counts;
+  for (const ContactState state : states) ++counts[state];
+  for (const auto& [state, count] : counts) {
+    std::string word(to_string(state));
+    if (count > 1) word.pop_back();
+    if (word == "approache") word = "approach";
+    title += fmt::format("{}{} {}", title.empty() ? "" : ", ", count, word);
+  }
+  return title;
+}
+
+/// The configuration a moment before or after the impact.
+VectorXd moved(const Scenario& scenario, const VectorXd& v, double sign) {
+  const auto place = [&](double dt) {
+    VectorXd q = scenario.q;
+    scenario.model->integrate(q, v, sign * dt);
+    return q;
+  };
+  const double dt = 1e-4;
+  const std::vector<Surface> now = surfaces(scenario, scenario.q, 8),
+                             then = surfaces(scenario, place(dt), 8);
+  double fastest = 0;
+  Vector3d low = Vector3d::Constant(HUGE_VAL), high = -low;
+  for (std::size_t s = 0; s < now.size(); ++s) {
+    if (now[s].fixed) continue;
+    for (std::size_t k = 0; k < now[s].vertices.size(); ++k) {
+      const Vector3d& p = now[s].vertices[k];
+      fastest = std::max(fastest, (then[s].vertices[k] - p).norm() / dt);
+      low = low.cwiseMin(p), high = high.cwiseMax(p);
+    }
+  }
+  return place(fastest > 1e-9 ? kWay * (high - low).norm() / fastest : 0);
+}
+
+}  // namespace
+
+std::vector<Marked> marked_outcomes(const ImpactCase& impact, const ImpactFigure& figure) {
+  std::vector<Marked> candidates, chosen;
+  for (const OutcomeRow& row : figure.laws)
+    candidates.push_back({"", "", "", row.velocity, row.outcome.c_plus});
+  for (std::size_t k = 0; figure.set && k < figure.set->kept.size(); ++k) {
+    const SetSample& sample = figure.set->kept[k];
+    if (!sample.terminated || candidates.size() >= kCandidates) continue;
+    candidates.push_back({"", "", "", {}, sample.outcome.c_plus});
+  }
+  // the first, then always the one farthest from those before it
+  const double least = 1e-6 * impact.problem().c.norm();
+  while (chosen.size() < kOutcomes && !candidates.empty()) {
+    std::size_t best = 0;
+    double farthest = -1;
+    for (std::size_t k = 0; k < candidates.size() && !chosen.empty(); ++k) {
+      double distance = HUGE_VAL;
+      for (const Marked& other : chosen)
+        distance = std::min(distance, (candidates[k].c_plus - other.c_plus).norm());
+      if (distance > farthest) best = k, farthest = distance;
+    }
+    if (!chosen.empty() && farthest <= least) break;
+    chosen.push_back(candidates[best]);
+  }
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    chosen[k].letter = std::string(1, static_cast<char>('a' + k));
+    chosen[k].title = fmt::format("{}: {}", chosen[k].letter, title_of(impact, chosen[k].c_plus));
+    if (chosen[k].velocity.size() == 0)
+      chosen[k].velocity = lift_velocity(impact, chosen[k].c_plus);
+  }
+  return chosen;
+}
+
+std::string model_sketches(const ImpactCase& impact, const std::vector<Marked>& outcomes,
+                           double width, double height, double top, double row) {
+  const Scenario& s = impact.scenario;
+  std::vector<VectorXd> q{moved(s, s.v, -1)};
+  for (const Marked& outcome : outcomes) q.push_back(moved(s, outcome.velocity, 1));
+  std::vector<VectorXd> shown = q;
+  shown.push_back(s.q);
+  const Scene scene = scene_of(s, shown);
+  std::string points;
+  for (const int i : impact.reduced.contacts) {
+    const Vector2d p = scene.camera.project(s.terms.contacts[i].point);
+    points += fmt::format("{:.5g} {:.5g}\n", p.x(), p.y());
+  }
+  std::string text = fmt::format(
+      "unset key\nunset border\nunset tics\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
+      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\nset size ratio -1\n"
+      "$points << EOD\n{}EOD\n$ghost << EOD\n{}EOD\n",
+      scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y(), points,
+      polylines(silhouettes(s, scene, s.q)));
+  const double label = 22, columns = static_cast<double>(q.size());
+  for (std::size_t k = 0; k < q.size(); ++k) {
+    text += fmt::format(
+        "set origin {},{}\nset size {},{}\nset label 1 '{}' at graph 0.5, screen {} center\n{}"
+        "plot $points w p pt 7 ps 1.0 lc rgb 'white', $points w p pt 7 ps 0.75 lc rgb '#d81b3c'\n",
+        static_cast<double>(k) / columns, (height - top - row) / height, 1 / columns,
+        (row - label) / height, k ? outcomes[k - 1].title : "before", 1 - (top + 10) / height,
+        gnuplot_objects(picture(s, scene, q[k])));
+  }
+  return text + fmt::format(
+                    "unset object\nunset label 1\nset tics nomirror\nset size noratio\nset "
+                    "autoscale\nunset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n# {}\n",
+                    width);
+}
+
+}  // namespace routh::io

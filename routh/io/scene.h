@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "routh/io/painter.h"
+#include "routh/io/scenario.h"
+
+/// Pictures of models in space.
+namespace routh::io {
+
+/// A view of a model that holds it in several configurations.
+struct Scene {
+  Camera camera;
+  Stage stage;
+  Eigen::Vector2d low, high;  ///< of the picture [m]
+};
+
+/// Chooses among a few cameras one that the static world does not block.
+Scene scene_of(const Scenario& scenario, const std::vector<Eigen::VectorXd>& configurations);
+
+/// The model at q; round shapes have `segments` faces around.
+std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
+                            int segments = 20);
+
+/// Where the moving bodies are at q, as lines around each of them.
+std::vector<Polyline> silhouettes(const Scenario& scenario, const Scene& scene,
+                                  const Eigen::VectorXd& q);
+
+/// Objects of gnuplot, in place of all that were there before.
+std::string gnuplot_objects(const std::vector<Stroke>& strokes);
+
+/// Paths of an SVG whose upper left corner is (low.x, high.y), with this many pixels a metre.
+std::string svg_paths(const std::vector<Stroke>& strokes, const Scene& scene, double scale);
+
+}  // namespace routh::io
