@@ -34,7 +34,7 @@ struct Panel {
 };
 
 Axis normal_axis(const ImpactCase& impact, int i) {
-  return {i, fmt::format("normal velocity of {} [m/s]", impact.names[i])};
+  return {i, fmt::format("normal velocity of {} [m/s]", short_names(impact)[i])};
 }
 Axis tangent_axis(const ImpactCase& impact, int i) {
   return {impact.problem().tangent(i),
@@ -81,7 +81,7 @@ std::vector<Panel> panels_in_space(const ImpactCase& impact, const VectorXd& spr
   const auto slip = [&](int i) {
     const auto axis = [&](int k) {
       return Axis{p.tangent(i) + k,
-                  fmt::format("slip of {}, tangent {} [m/s]", impact.names[i], k + 1)};
+                  fmt::format("slip of {}, tangent {} [m/s]", short_names(impact)[i], k + 1)};
     };
     return Panel{axis(0), axis(1)};
   };
@@ -141,8 +141,11 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   content.other = figure.other;
   if (impact.scenario.model) content.marks = marked_outcomes(impact, figure);
   if (figure.set) {
+    std::size_t points = 0;
     for (const auto& path : figure.set->paths) {
-      if (content.light.size() < most / 4) content.light.push_back(path);
+      if (content.light.size() >= most / 4 || points > 10 * most) break;
+      content.light.push_back(path);
+      points += path.size();
     }
     for (const SetSample& sample : figure.set->kept) {
       if (sample.terminated && content.dark.size() < most)
@@ -155,6 +158,10 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
     if (row.path.empty()) continue;
     if (!row.order) {
       at_once.paths.push_back(row.path);
+    } else if (impact.scenario.model) {
+      // orders of many contacts with long names: one entry for all
+      if (in_turn.empty()) in_turn.push_back({kSequential[0], "sequential", {}});
+      in_turn[0].paths.push_back(row.path);
     } else if (in_turn.size() < kMostColours) {
       std::string order = order_text(impact, *row.order);
       if (row.order->size() > 8)
@@ -167,17 +174,19 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   return content;
 }
 
-/// Range of one coordinate over everything shown, with a margin. A coordinate that never changes
+/// Range of one coordinate over everything shown, with a margin; for models over the outcomes,
+/// which are near to each other compared with where they come from. A coordinate that never changes
 /// gets a tenth of the speed, so that rounding does not fill its panel.
 std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
-  double low = std::min(0.0, impact.problem().c[index]);
-  double high = std::max(0.0, impact.problem().c[index]);
+  const bool near = impact.scenario.model != nullptr;
+  double low = near ? 0 : std::min(0.0, impact.problem().c[index]);
+  double high = near ? 0 : std::max(0.0, impact.problem().c[index]);
   const auto include = [&](const std::vector<VectorXd>& list) {
     for (const VectorXd& c : list) low = std::min(low, c[index]), high = std::max(high, c[index]);
   };
-  for (const auto& path : content.light) include(path);
+  for (const auto& path : content.light) include(near ? std::vector{path.back()} : path);
   for (const Content::Law& law : content.laws) {
-    for (const auto& path : law.paths) include(path);
+    for (const auto& path : law.paths) include(near ? std::vector{path.back()} : path);
   }
   include(content.dark);
   for (const Polytope& piece : content.exact) include(piece.corners);
@@ -357,7 +366,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
         "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
   }
 
-  if (model) text += model_sketches(impact, content.marks, width, height, heading, sketch_height);
+  if (model) text += model_sketches(impact, content.marks, {height, heading, sketch_height});
 
   // contact velocities
   text +=

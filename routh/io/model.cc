@@ -99,6 +99,11 @@ std::vector<Surface> surfaces(const Scenario& scenario, const VectorXd& q, int s
   return scenario.model->shapes(q, segments);
 }
 
+Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
+                                  const VectorXd& v) {
+  return scenario.model->relative_velocity(contact, scenario.q, v);
+}
+
 MujocoOutcome mujoco_outcome(const Scenario& scenario) {
   const mujoco::OwnOutcome own = mujoco::own_outcome(*scenario.model, {0, scenario.q, scenario.v},
                                                      {.touching = scenario.touching});
@@ -114,6 +119,9 @@ Scenario load_model(const std::string& path, const std::string&, const ModelStar
 }
 std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }
 std::vector<Surface> surfaces(const Scenario&, const VectorXd&, int) {
+  throw InputError(kModelsMissing);
+}
+Eigen::Vector3d relative_velocity(const Scenario&, const Contact&, const VectorXd&) {
   throw InputError(kModelsMissing);
 }
 MujocoOutcome mujoco_outcome(const Scenario&) { throw InputError(kModelsMissing); }

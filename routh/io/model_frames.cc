@@ -45,7 +45,7 @@ std::string model_strip_script(const Motion& motion, const std::string& terminal
     const double time = frame_time(t, k, kFrames);
     const double from = height - heading - (k / columns + 1) * (panel / aspect + label);
     text += fmt::format(
-        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.5,1.0 center\n{}"
+        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95\n{}"
         "plot NaN\n",
         (k % columns) / static_cast<double>(columns), from / height, 1.0 / columns,
         panel / aspect / height, time,

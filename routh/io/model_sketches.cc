@@ -19,14 +19,17 @@ constexpr std::size_t kOutcomes = 3;
 constexpr std::size_t kCandidates = 4000;  // of a set
 constexpr std::size_t kNamed = 2;          // most contacts whose names fit into a title
 constexpr double kWay = 0.16;              // of the fastest point, as a part of the model's size
+constexpr double kArrow = 0.16;            // the longest, as a part of the picture's width
+constexpr const char* kRed = "#d81b3c";
 
 /// "sticks" of several contacts: "4 stick".
 std::string title_of(const ImpactCase& impact, const VectorXd& c) {
   const std::vector<ContactState> states = contact_states(impact.problem(), c);
   std::string title;
   if (states.size() <= kNamed) {
+    const std::vector<std::string> names = short_names(impact);
     for (std::size_t i = 0; i < states.size(); ++i)
-      title += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(states[i]));
+      title += fmt::format("{}{} {}", i ? ", " : "", names[i], to_string(states[i]));
     return title;
   }
   std::map<ContactState, int> counts;
@@ -97,38 +100,78 @@ std::vector<Marked> marked_outcomes(const ImpactCase& impact, const ImpactFigure
   return chosen;
 }
 
+std::vector<std::string> short_names(const ImpactCase& impact) {
+  // "foot/floor:2" is "foot:2" where everything touches the floor
+  const auto second = [](const std::string& name) {
+    const std::size_t from = std::min(name.find('/'), name.size());
+    return name.substr(from, name.find(':', from) - from);
+  };
+  std::vector<std::string> names = impact.names;
+  const std::string common = second(names.front());
+  const bool all = std::all_of(names.begin(), names.end(),
+                               [&](const std::string& name) { return second(name) == common; });
+  for (std::string& name : names) {
+    if (all && !common.empty()) name.erase(name.find(common), common.size());
+  }
+  return names;
+}
+
 std::string model_sketches(const ImpactCase& impact, const std::vector<Marked>& outcomes,
-                           double width, double height, double top, double row) {
+                           const SketchRow& place) {
   const Scenario& s = impact.scenario;
-  std::vector<VectorXd> q{moved(s, s.v, -1)};
-  for (const Marked& outcome : outcomes) q.push_back(moved(s, outcome.velocity, 1));
+  std::vector<VectorXd> q{moved(s, s.v, -1)}, v{s.v};
+  for (const Marked& outcome : outcomes) {
+    q.push_back(moved(s, outcome.velocity, 1));
+    v.push_back(outcome.velocity);
+  }
   std::vector<VectorXd> shown = q;
   shown.push_back(s.q);
   const Scene scene = scene_of(s, shown);
-  std::string points;
-  for (const int i : impact.reduced.contacts) {
-    const Vector2d p = scene.camera.project(s.terms.contacts[i].point);
-    points += fmt::format("{:.5g} {:.5g}\n", p.x(), p.y());
-  }
   std::string text = fmt::format(
       "unset key\nunset border\nunset tics\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
-      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\nset size ratio -1\n"
-      "$points << EOD\n{}EOD\n$ghost << EOD\n{}EOD\n",
-      scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y(), points,
-      polylines(silhouettes(s, scene, s.q)));
-  const double label = 22, columns = static_cast<double>(q.size());
+      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\nset size ratio -1\n$points << EOD\n",
+      scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
+  std::vector<const Contact*> contacts;
+  for (const int i : impact.reduced.contacts) {
+    contacts.push_back(&s.terms.contacts[i]);
+    const Vector2d p = scene.camera.project(contacts.back()->point);
+    text += fmt::format("{:.5g} {:.5g}\n", p.x(), p.y());
+  }
+  text += "EOD\n";
+
+  // velocities of the contacts: those afterwards on one scale, those before on their own
+  std::vector<std::vector<Vector3d>> slips(v.size());
+  double longest[2] = {0, 0};
+  for (std::size_t k = 0; k < v.size(); ++k) {
+    for (const Contact* c : contacts) {
+      slips[k].push_back(relative_velocity(s, *c, v[k]));
+      longest[k > 0] = std::max(longest[k > 0], slips[k].back().norm());
+    }
+  }
+  const double label = 24, columns = static_cast<double>(q.size());
   for (std::size_t k = 0; k < q.size(); ++k) {
+    text += "unset arrow\n";
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      if (slips[k][i].norm() <= 0.04 * longest[k > 0]) continue;
+      const Vector3d way = kArrow * (scene.high - scene.low).x() / longest[k > 0] * slips[k][i];
+      // before the impact towards the contact, afterwards away from it
+      const Vector2d from = scene.camera.project(contacts[i]->point - (k ? 0 : 1) * way),
+                     to = scene.camera.project(contacts[i]->point + (k ? 1 : 0) * way);
+      text += fmt::format(
+          "set arrow from {:.5g},{:.5g} to {:.5g},{:.5g} front head filled size screen 0.006,22 lw "
+          "1.8 lc rgb '{}'\n",
+          from.x(), from.y(), to.x(), to.y(), kRed);
+    }
     text += fmt::format(
         "set origin {},{}\nset size {},{}\nset label 1 '{}' at graph 0.5, screen {} center\n{}"
-        "plot $points w p pt 7 ps 1.0 lc rgb 'white', $points w p pt 7 ps 0.75 lc rgb '#d81b3c'\n",
-        static_cast<double>(k) / columns, (height - top - row) / height, 1 / columns,
-        (row - label) / height, k ? outcomes[k - 1].title : "before", 1 - (top + 10) / height,
-        gnuplot_objects(picture(s, scene, q[k])));
+        "plot $points w p pt 7 ps 0.9 lc rgb 'white', $points w p pt 7 ps 0.65 lc rgb '{}'\n",
+        static_cast<double>(k) / columns, (place.figure - place.top - place.height) / place.figure,
+        1 / columns, (place.height - label) / place.figure, k ? outcomes[k - 1].title : "before",
+        1 - (place.top + 10) / place.figure, gnuplot_objects(picture(s, scene, q[k])), kRed);
   }
-  return text + fmt::format(
-                    "unset object\nunset label 1\nset tics nomirror\nset size noratio\nset "
-                    "autoscale\nunset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n# {}\n",
-                    width);
+  return text +
+         "unset object\nunset arrow\nunset label 1\nset tics nomirror\nset size noratio\n"
+         "set autoscale\nunset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
 }
 
 }  // namespace routh::io

@@ -49,6 +49,21 @@ bool blocked(const Vector3d& p, const Vector3d& back, const Surface& surface) {
   return false;
 }
 
+/// How many of the points on moving bodies are not behind another body.
+double visible_part(const std::vector<Surface>& all, const Camera& camera) {
+  int points = 0, visible = 0;
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    for (std::size_t k = 0; k < all[s].vertices.size() && !all[s].fixed; k += 3) {
+      bool hidden = false;
+      for (std::size_t other = 0; other < all.size() && !hidden; ++other)
+        hidden = other != s && !all[other].ground &&
+                 blocked(all[s].vertices[k], camera.back, all[other]);
+      ++points, visible += !hidden;
+    }
+  }
+  return points ? visible / static_cast<double>(points) : 1;
+}
+
 std::string hex(const Vector3d& colour) {
   // few enough shades for the palette of an animation
   const auto level = [](double x) {
@@ -61,17 +76,14 @@ std::string hex(const Vector3d& colour) {
 
 Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurations) {
   AlignedBox3d moving;
-  std::vector<Vector3d> seen;
   std::vector<Surface> fixed;
   for (const VectorXd& q : configurations) {
     fixed.clear();
     for (Surface& s : surfaces(scenario, q, kCoarse)) {
-      if (s.fixed) {
+      if (s.fixed)
         fixed.push_back(std::move(s));
-        continue;
-      }
-      moving.extend(box_of(s));
-      for (std::size_t k = 0; k < s.vertices.size(); k += 5) seen.push_back(s.vertices[k]);
+      else
+        moving.extend(box_of(s));
     }
   }
   if (moving.isEmpty())
@@ -98,17 +110,14 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
   scene.stage.low.z() = floor - 0.01 * size;
   scene.stage.cell = tick(0, shown.sizes().head<2>().maxCoeff());
 
-  // a camera that sees them
-  std::size_t least = seen.size() + 1;
+  // a camera that sees much; a little more does not outweigh the preferred one
+  double most = -1;
   for (const double azimuth : kAzimuths) {
     const Camera camera(azimuth);
-    const auto hidden =
-        static_cast<std::size_t>(std::count_if(seen.begin(), seen.end(), [&](const Vector3d& p) {
-          return std::any_of(fixed.begin(), fixed.end(), [&](const Surface& s) {
-            return !s.ground && blocked(p, camera.back, s);
-          });
-        }));
-    if (hidden + seen.size() / 50 < least) scene.camera = camera, least = hidden;
+    double visible = 0;
+    for (const std::size_t k : {std::size_t{0}, configurations.size() / 2})
+      visible += visible_part(surfaces(scenario, configurations[k], kCoarse), camera) / 2;
+    if (visible > most + 0.03) scene.camera = camera, most = visible;
   }
 
   AlignedBox2d window;
@@ -127,28 +136,18 @@ std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const 
   return paint(surfaces(scenario, q, segments), scene.camera, scene.stage);
 }
 
-std::vector<Polyline> silhouettes(const Scenario& scenario, const Scene& scene, const VectorXd& q) {
-  std::vector<Polyline> lines;
-  for (const Surface& s : surfaces(scenario, q, 20)) {
-    if (s.fixed) continue;
-    Polyline points;
-    for (const Vector3d& p : s.vertices) points.push_back(scene.camera.project(p));
-    lines.push_back(convex_hull(std::move(points)));
-  }
-  return lines;
-}
-
 std::string gnuplot_objects(const std::vector<Stroke>& strokes) {
   std::string text = "unset object\n";
   for (const Stroke& s : strokes) {
-    const std::string colour = hex(s.colour);
     text += "set object polygon from ";
-    for (std::size_t k = 0; k < s.points.size(); ++k)
-      text += fmt::format("{}{:.5g},{:.5g}", k ? " to " : "", s.points[k].x(), s.points[k].y());
+    for (std::size_t k = 0; k <= s.points.size(); ++k) {
+      const Vector2d& p = s.points[k % s.points.size()];
+      text += fmt::format("{}{:.5g},{:.5g}", k ? " to " : "", p.x(), p.y());
+    }
     // a thin border of the same colour hides the seams between faces
-    text += s.filled ? fmt::format(" fc rgb '{0}' fs solid 1 border lc rgb '{0}' lw 0.3\n", colour)
-                     : fmt::format(" to {:.5g},{:.5g} fs empty border lc rgb '{}' lw {}\n",
-                                   s.points[0].x(), s.points[0].y(), colour, s.width);
+    text += s.filled ? fmt::format(" fc rgb '{0}' fs solid 1 border lc rgb '{0}' lw 0.3\n",
+                                   hex(s.colour))
+                     : fmt::format(" fc rgb '{}' fs empty border lw {}\n", hex(s.colour), s.width);
   }
   return text;
 }

@@ -16,16 +16,12 @@ struct Scene {
   Eigen::Vector2d low, high;  ///< of the picture [m]
 };
 
-/// Chooses among a few cameras one that the static world does not block.
+/// Chooses among a few cameras one that sees most of the moving bodies.
 Scene scene_of(const Scenario& scenario, const std::vector<Eigen::VectorXd>& configurations);
 
 /// The model at q; round shapes have `segments` faces around.
 std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
                             int segments = 20);
-
-/// Where the moving bodies are at q, as lines around each of them.
-std::vector<Polyline> silhouettes(const Scenario& scenario, const Scene& scene,
-                                  const Eigen::VectorXd& q);
 
 /// Objects of gnuplot, in place of all that were there before.
 std::string gnuplot_objects(const std::vector<Stroke>& strokes);

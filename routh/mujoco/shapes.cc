@@ -180,4 +180,19 @@ std::vector<Surface> System::shapes(const VectorXd& q, int segments) const {
   return surfaces;
 }
 
+Vector3d System::relative_velocity(const Contact& contact, const VectorXd& q,
+                                   const VectorXd& v) const {
+  const mjModel& m = impl_->wide();
+  if (contact.pair < 0) return Vector3d::Zero();
+  impl_->place(q);
+  mj_kinematics(&m, impl_->data.get());
+  mj_comPos(&m, impl_->data.get());
+  Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> first(3, m.nv), second(3, m.nv);
+  mj_jac(&m, impl_->data.get(), first.data(), nullptr, contact.point.data(),
+         m.geom_bodyid[contact.pair / m.ngeom]);
+  mj_jac(&m, impl_->data.get(), second.data(), nullptr, contact.point.data(),
+         m.geom_bodyid[contact.pair % m.ngeom]);
+  return (first - second) * v;
+}
+
 }  // namespace routh::mujoco

@@ -77,6 +77,11 @@ class System final : public routh::System {
   /// around. As in MuJoCo's viewer those of groups above 2 are left out.
   std::vector<Surface> shapes(const Eigen::VectorXd& q, int segments = 20) const;
 
+  /// How the first geometry moves against the second at a contact of terms(q, v), in world
+  /// coordinates [m/s]; zero at limits. For drawings.
+  Eigen::Vector3d relative_velocity(const Contact& contact, const Eigen::VectorXd& q,
+                                    const Eigen::VectorXd& v) const;
+
   /// Inputs of the actuators, zero at first; their inner states do not change.
   int nu() const;
   std::vector<std::string> actuator_names() const;
