@@ -22,6 +22,7 @@ constexpr const char* kBlue = "#1f5fbf";
 constexpr const char* kTeal = "#35b0a0";
 constexpr const char* kSequential[] = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"};
 constexpr int kMostColours = 5;
+constexpr std::size_t kMostPaths = 12;  // drawn of one law
 constexpr const char* kOther = "pt 3 ps 1.8 lw 2.5 lc rgb '#d6006c'";
 
 /// One coordinate of contact space with its label.
@@ -91,6 +92,14 @@ std::vector<Panel> panels_in_space(const ImpactCase& impact, const VectorXd& spr
     std::vector<int> sorted = order;
     std::stable_sort(sorted.begin(), sorted.end(),
                      [&](int a, int b) { return size(a) > size(b) * (1 + 1e-6); });
+    // the second rather between other bodies
+    const auto pair = [&](int i) {
+      return impact.scenario.terms.contacts[impact.reduced.contacts[i]].pair;
+    };
+    const auto other = std::find_if(sorted.begin(), sorted.end(), [&](int i) {
+      return pair(i) != pair(sorted[0]) && size(i) > 0.2 * size(sorted[0]);
+    });
+    if (other != sorted.end()) std::swap(sorted[1], *other);
     if (sorted.size() > 2) sorted.resize(2);
     std::sort(sorted.begin(), sorted.end());
     return sorted;
@@ -143,7 +152,8 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   if (figure.set) {
     std::size_t points = 0;
     for (const auto& path : figure.set->paths) {
-      if (content.light.size() >= most / 4 || points > 10 * most) break;
+      if (content.light.size() >= most / (impact.scenario.model ? 16 : 4) || points > 10 * most)
+        break;
       content.light.push_back(path);
       points += path.size();
     }
@@ -237,9 +247,15 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
     data += block(fmt::format("law{}", k), law.paths, panel) +
             block(fmt::format("end{}", k), {ends}, panel);
     // later laws are thinner, so that what they cover shows
-    plot += fmt::format(
-        "$law{0} w l lw {2} lc rgb '{1}' notitle, $end{0} w p pt 7 ps {3} lc rgb '{1}' notitle, ",
-        k, law.colour, k == 0 ? 3.5 : 2.0, std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)));
+    // of very many the ends alone
+    const bool lines = law.paths.size() <= kMostPaths;
+    if (lines) {
+      plot += fmt::format("$law{0} w l lw {2} lc rgb '{1}' notitle, ", k, law.colour,
+                          k == 0 ? 3.5 : 2.0);
+    }
+    plot +=
+        fmt::format("$end{} w p pt 7 ps {} lc rgb '{}' notitle, ", k,
+                    lines ? std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)) : 0.6, law.colour);
   }
   plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle";
   if (content.other) {
@@ -261,7 +277,8 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
       "{}set xlabel '{}'\nset ylabel '{}'\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set xtics nomirror {}\nset ytics nomirror {}\n{}",
       data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second,
-      tick(x.first, x.second), tick(y.first, y.second), plot);
+      tick(x.first, x.second + (impact.scenario.model ? x.second - x.first : 0)),
+      tick(y.first, y.second), plot);
 }
 
 struct Sketch {
@@ -335,9 +352,14 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
                                         : panels_of(impact);
   const int columns = panels.size() <= 3 ? static_cast<int>(panels.size()) : 3;
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
-  const double width = std::max(700, 440 * columns), sketch_height = impact.scenario.mechanism ? 210
-                                                                     : model                   ? 260
-                                                                                               : 0;
+  const double width = std::max(700, 440 * columns);
+  std::optional<ModelSketches> in_space;
+  if (model) in_space = sketch(impact, content.marks);
+  const auto model_height = [&] {
+    const double each = width / static_cast<double>(in_space->q.size());
+    return std::clamp(each / in_space->aspect() + 26, 180.0, 380.0);
+  };
+  const double sketch_height = impact.scenario.mechanism ? 210 : model ? model_height() : 0;
   const double panel_height = 380, legend = 46, heading = 40;
   const double height = sketch_height + rows * panel_height + legend + heading;
 
@@ -366,7 +388,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
         "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
   }
 
-  if (model) text += model_sketches(impact, content.marks, {height, heading, sketch_height});
+  if (in_space) text += sketch_row(impact, *in_space, {height, heading, sketch_height});
 
   // contact velocities
   text +=
@@ -387,8 +409,17 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       "0\n"
       "set key center center horizontal Left reverse samplen 2 width 1\nset xrange [0:1]\nset "
       "yrange [0:1]\n"
-      "plot NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'",
+      "plot NaN notitle",
       legend / height);
+  // panels near the outcomes may leave out where they come from
+  const bool before = std::any_of(panels.begin(), panels.end(), [&](const Panel& panel) {
+    const auto inside = [&](int index) {
+      const auto [low, high] = range_of(impact, content, index);
+      return low <= impact.problem().c[index] && impact.problem().c[index] <= high;
+    };
+    return inside(panel.x.index) && inside(panel.y.index);
+  });
+  if (before) text += ", NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'";
   if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";
   if (!content.exact.empty())
     text += fmt::format(", NaN w l lw 6 lc rgb '{}' title 'exact set'", kTeal);

@@ -20,7 +20,8 @@ std::string nearest_gaps(const Scenario& scenario);
 /// The model at q as polygons; round shapes have `segments` faces around.
 std::vector<Surface> surfaces(const Scenario& scenario, const Eigen::VectorXd& q, int segments);
 
-/// How one body moves against the other at a contact of the scenario, in world coordinates [m/s].
+/// How the faster body moves against the other at a contact of the scenario, in world coordinates
+/// [m/s].
 Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
                                   const Eigen::VectorXd& v);
 

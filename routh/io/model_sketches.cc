@@ -21,6 +21,7 @@ constexpr std::size_t kNamed = 2;          // most contacts whose names fit into
 constexpr double kWay = 0.16;              // of the fastest point, as a part of the model's size
 constexpr double kArrow = 0.16;            // the longest, as a part of the picture's width
 constexpr const char* kRed = "#d81b3c";
+constexpr const char* kPale = "#e9929f";
 
 /// "sticks" of several contacts: "4 stick".
 std::string title_of(const ImpactCase& impact, const VectorXd& c) {
@@ -116,58 +117,75 @@ std::vector<std::string> short_names(const ImpactCase& impact) {
   return names;
 }
 
-std::string model_sketches(const ImpactCase& impact, const std::vector<Marked>& outcomes,
-                           const SketchRow& place) {
+ModelSketches sketch(const ImpactCase& impact, const std::vector<Marked>& outcomes) {
   const Scenario& s = impact.scenario;
-  std::vector<VectorXd> q{moved(s, s.v, -1)}, v{s.v};
+  ModelSketches sketches;
+  sketches.titles = {"before"}, sketches.q = {moved(s, s.v, -1)}, sketches.v = {s.v};
   for (const Marked& outcome : outcomes) {
-    q.push_back(moved(s, outcome.velocity, 1));
-    v.push_back(outcome.velocity);
+    sketches.titles.push_back(outcome.title);
+    sketches.q.push_back(moved(s, outcome.velocity, 1));
+    sketches.v.push_back(outcome.velocity);
   }
-  std::vector<VectorXd> shown = q;
-  shown.push_back(s.q);
-  const Scene scene = scene_of(s, shown);
-  std::string text = fmt::format(
-      "unset key\nunset border\nunset tics\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
-      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\nset size ratio -1\n$points << EOD\n",
-      scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
-  std::vector<const Contact*> contacts;
-  for (const int i : impact.reduced.contacts) {
-    contacts.push_back(&s.terms.contacts[i]);
-    const Vector2d p = scene.camera.project(contacts.back()->point);
-    text += fmt::format("{:.5g} {:.5g}\n", p.x(), p.y());
-  }
-  text += "EOD\n";
+  sketches.scene = scene_of(s, sketches.q);
+  return sketches;
+}
 
+std::string sketch_row(const ImpactCase& impact, const ModelSketches& sketches,
+                       const SketchRow& place) {
+  const Scenario& s = impact.scenario;
+  const Scene& scene = sketches.scene;
+  std::vector<const Contact*> contacts;
+  std::vector<Vector3d> points;
+  for (const int i : impact.reduced.contacts) {
+    if (s.terms.contacts[i].pair < 0) continue;  // limits of joints are nowhere
+    contacts.push_back(&s.terms.contacts[i]);
+    points.push_back(contacts.back()->point);
+  }
   // velocities of the contacts: those afterwards on one scale, those before on their own
-  std::vector<std::vector<Vector3d>> slips(v.size());
+  std::vector<std::vector<Vector3d>> slips(sketches.v.size());
   double longest[2] = {0, 0};
-  for (std::size_t k = 0; k < v.size(); ++k) {
+  for (std::size_t k = 0; k < slips.size(); ++k) {
     for (const Contact* c : contacts) {
-      slips[k].push_back(relative_velocity(s, *c, v[k]));
+      slips[k].push_back(relative_velocity(s, *c, sketches.v[k]));
       longest[k > 0] = std::max(longest[k > 0], slips[k].back().norm());
     }
   }
-  const double label = 24, columns = static_cast<double>(q.size());
-  for (std::size_t k = 0; k < q.size(); ++k) {
-    text += "unset arrow\n";
+
+  std::string text = fmt::format(
+      "unset key\nunset border\nunset tics\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
+      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\nset size ratio -1\n",
+      scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
+  const double label = 26, columns = static_cast<double>(slips.size());
+  for (std::size_t k = 0; k < slips.size(); ++k) {
+    text += fmt::format(
+        "unset arrow\n{}set origin {},{}\nset size {},{}\n"
+        "set label 1 '{}' at graph 0.5, screen {} center\n",
+        gnuplot_objects(picture(s, scene, sketches.q[k])), static_cast<double>(k) / columns,
+        (place.figure - place.top - place.height) / place.figure, 1 / columns,
+        (place.height - label) / place.figure, sketches.titles[k],
+        1 - (place.top + 10) / place.figure);
+    // what is behind a body is pale
+    const std::vector<char> seen = visible(s, scene, sketches.q[k], points);
+    std::string dots[2];
     for (std::size_t i = 0; i < contacts.size(); ++i) {
+      const Vector2d at = scene.camera.project(points[i]);
+      dots[seen[i] ? 0 : 1] += fmt::format("{:.5g} {:.5g}\n", at.x(), at.y());
       if (slips[k][i].norm() <= 0.04 * longest[k > 0]) continue;
       const Vector3d way = kArrow * (scene.high - scene.low).x() / longest[k > 0] * slips[k][i];
       // before the impact towards the contact, afterwards away from it
-      const Vector2d from = scene.camera.project(contacts[i]->point - (k ? 0 : 1) * way),
-                     to = scene.camera.project(contacts[i]->point + (k ? 1 : 0) * way);
+      const Vector2d from = k ? at : scene.camera.project(points[i] - way);
+      const Vector2d to = k ? scene.camera.project(points[i] + way) : at;
       text += fmt::format(
           "set arrow from {:.5g},{:.5g} to {:.5g},{:.5g} front head filled size screen 0.006,22 lw "
-          "1.8 lc rgb '{}'\n",
-          from.x(), from.y(), to.x(), to.y(), kRed);
+          "{} lc rgb '{}'\n",
+          from.x(), from.y(), to.x(), to.y(), seen[i] ? 1.8 : 1.2, seen[i] ? kRed : kPale);
     }
-    text += fmt::format(
-        "set origin {},{}\nset size {},{}\nset label 1 '{}' at graph 0.5, screen {} center\n{}"
-        "plot $points w p pt 7 ps 0.9 lc rgb 'white', $points w p pt 7 ps 0.65 lc rgb '{}'\n",
-        static_cast<double>(k) / columns, (place.figure - place.top - place.height) / place.figure,
-        1 / columns, (place.height - label) / place.figure, k ? outcomes[k - 1].title : "before",
-        1 - (place.top + 10) / place.figure, gnuplot_objects(picture(s, scene, q[k])), kRed);
+    text += fmt::format("$seen << EOD\n{}EOD\n$hidden << EOD\n{}EOD\nplot NaN", dots[0], dots[1]);
+    if (!dots[1].empty()) text += fmt::format(", $hidden w p pt 7 ps 0.45 lc rgb '{}'", kPale);
+    if (!dots[0].empty())
+      text += fmt::format(
+          ", $seen w p pt 7 ps 0.9 lc rgb 'white', $seen w p pt 7 ps 0.65 lc rgb '{}'", kRed);
+    text += '\n';
   }
   return text +
          "unset object\nunset arrow\nunset label 1\nset tics nomirror\nset size noratio\n"

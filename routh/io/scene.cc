@@ -136,6 +136,20 @@ std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const 
   return paint(surfaces(scenario, q, segments), scene.camera, scene.stage);
 }
 
+std::vector<char> visible(const Scenario& scenario, const Scene& scene, const VectorXd& q,
+                          const std::vector<Vector3d>& points) {
+  const std::vector<Surface> all = surfaces(scenario, q, kCoarse);
+  // points on a surface count as outside of it
+  const Vector3d off = 0.01 * (scene.stage.high - scene.stage.low).norm() * scene.camera.back;
+  std::vector<char> answers;
+  for (const Vector3d& p : points) {
+    answers.push_back(std::none_of(all.begin(), all.end(), [&](const Surface& s) {
+      return !s.ground && blocked(p + off, scene.camera.back, s);
+    }));
+  }
+  return answers;
+}
+
 std::string gnuplot_objects(const std::vector<Stroke>& strokes) {
   std::string text = "unset object\n";
   for (const Stroke& s : strokes) {
@@ -145,9 +159,9 @@ std::string gnuplot_objects(const std::vector<Stroke>& strokes) {
       text += fmt::format("{}{:.5g},{:.5g}", k ? " to " : "", p.x(), p.y());
     }
     // a thin border of the same colour hides the seams between faces
-    text += s.filled ? fmt::format(" fc rgb '{0}' fs solid 1 border lc rgb '{0}' lw 0.3\n",
-                                   hex(s.colour))
-                     : fmt::format(" fc rgb '{}' fs empty border lw {}\n", hex(s.colour), s.width);
+    text += s.filled
+                ? fmt::format(" fc rgb '{0}' fs solid 1 border lc rgb '{0}' lw 1\n", hex(s.colour))
+                : fmt::format(" fc rgb '{}' fs empty border lw {}\n", hex(s.colour), s.width);
   }
   return text;
 }
@@ -160,7 +174,7 @@ std::string svg_paths(const std::vector<Stroke>& strokes, const Scene& scene, do
                                      : fmt::format("fill=\"none\" stroke=\"{}\"", colour);
     if (own != style) {
       if (!style.empty()) text += "\"/>\n";
-      text += fmt::format("<path {} stroke-width=\"{:.2g}\" d=\"", own, s.filled ? 0.4 : s.width);
+      text += fmt::format("<path {} stroke-width=\"{:.2g}\" d=\"", own, s.filled ? 0.8 : s.width);
       style = own;
     }
     for (std::size_t k = 0; k < s.points.size(); ++k) {

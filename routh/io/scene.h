@@ -23,6 +23,10 @@ Scene scene_of(const Scenario& scenario, const std::vector<Eigen::VectorXd>& con
 std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
                             int segments = 20);
 
+/// For each point: is there nothing between it and the viewer, with the model at q?
+std::vector<char> visible(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
+                          const std::vector<Eigen::Vector3d>& points);
+
 /// Objects of gnuplot, in place of all that were there before.
 std::string gnuplot_objects(const std::vector<Stroke>& strokes);
 

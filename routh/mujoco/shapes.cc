@@ -192,7 +192,8 @@ Vector3d System::relative_velocity(const Contact& contact, const VectorXd& q,
          m.geom_bodyid[contact.pair / m.ngeom]);
   mj_jac(&m, impl_->data.get(), second.data(), nullptr, contact.point.data(),
          m.geom_bodyid[contact.pair % m.ngeom]);
-  return (first - second) * v;
+  const Vector3d a = first * v, b = second * v;
+  return a.norm() >= b.norm() ? Vector3d(a - b) : Vector3d(b - a);
 }
 
 }  // namespace routh::mujoco

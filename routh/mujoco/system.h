@@ -77,7 +77,7 @@ class System final : public routh::System {
   /// around. As in MuJoCo's viewer those of groups above 2 are left out.
   std::vector<Surface> shapes(const Eigen::VectorXd& q, int segments = 20) const;
 
-  /// How the first geometry moves against the second at a contact of terms(q, v), in world
+  /// How the faster of two geometries moves against the other at a contact of terms(q, v), in world
   /// coordinates [m/s]; zero at limits. For drawings.
   Eigen::Vector3d relative_velocity(const Contact& contact, const Eigen::VectorXd& q,
                                     const Eigen::VectorXd& v) const;
