@@ -262,13 +262,12 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
     data += block("other", {{*content.other}}, panel);
     plot += fmt::format(", $other w p {} notitle", kOther);
   }
-  if (!content.marks.empty()) {
-    data += "$marks << EOD\n";
-    for (const Marked& mark : content.marks)
-      data += fmt::format("{:.6g} {:.6g} {}\n", mark.c_plus[panel.x.index] + 0.0,
-                          mark.c_plus[panel.y.index] + 0.0, mark.letter);
-    data += "EOD\n";
-    plot += ", $marks w labels font ',15' offset 0.8,0.7 notitle";
+  // letters in different directions, because outcomes often coincide in a panel
+  constexpr const char* kOffsets[] = {"0.9,0.7", "-0.9,0.7", "0.9,-0.7"};
+  for (std::size_t k = 0; k < content.marks.size(); ++k) {
+    data += block(fmt::format("mark{}", k), {{content.marks[k].c_plus}}, panel);
+    plot += fmt::format(", $mark{0} u 1:2:('{1}') w labels font ',15' offset {2} notitle", k,
+                        content.marks[k].letter, kOffsets[k % 3]);
   }
   plot += '\n';
   const auto x = range_of(impact, content, panel.x.index);
@@ -277,7 +276,7 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
       "{}set xlabel '{}'\nset ylabel '{}'\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set xtics nomirror {}\nset ytics nomirror {}\n{}",
       data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second,
-      tick(x.first, x.second + (impact.scenario.model ? x.second - x.first : 0)),
+      tick(x.first, x.second + (impact.scenario.model ? 0.5 * (x.second - x.first) : 0)),
       tick(y.first, y.second), plot);
 }
 
@@ -388,7 +387,8 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
         "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
   }
 
-  if (in_space) text += sketch_row(impact, *in_space, {height, heading, sketch_height});
+  if (in_space)
+    text += sketch_row(impact, *in_space, {height, heading, sketch_height, segments_of(terminal)});
 
   // contact velocities
   text +=

@@ -49,7 +49,7 @@ std::string model_strip_script(const Motion& motion, const std::string& terminal
         "plot NaN\n",
         (k % columns) / static_cast<double>(columns), from / height, 1.0 / columns,
         panel / aspect / height, time,
-        gnuplot_objects(picture(motion.scenario, scene, at_time(t, time))));
+        gnuplot_objects(picture(motion.scenario, scene, at_time(t, time), segments_of(terminal))));
   }
   return text + "unset multiplot\nset output\n";
 }

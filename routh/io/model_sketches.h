@@ -35,6 +35,7 @@ ModelSketches sketch(const ImpactCase& impact, const std::vector<Marked>& outcom
 struct SketchRow {
   double figure = 0;  ///< height of the whole figure
   double top = 0, height = 0;
+  int segments = 20;  ///< of round shapes
 };
 
 /// The sketches side by side in a multiplot. Arrows show how bodies move against each other at the

@@ -115,8 +115,9 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
   for (const double azimuth : kAzimuths) {
     const Camera camera(azimuth);
     double visible = 0;
-    for (const std::size_t k : {std::size_t{0}, configurations.size() / 2})
-      visible += visible_part(surfaces(scenario, configurations[k], kCoarse), camera) / 2;
+    for (const std::size_t k :
+         {std::size_t{0}, configurations.size() / 2, configurations.size() - 1})
+      visible += visible_part(surfaces(scenario, configurations[k], kCoarse), camera) / 3;
     if (visible > most + 0.03) scene.camera = camera, most = visible;
   }
 

@@ -19,9 +19,12 @@ struct Scene {
 /// Chooses among a few cameras one that sees most of the moving bodies.
 Scene scene_of(const Scenario& scenario, const std::vector<Eigen::VectorXd>& configurations);
 
-/// The model at q; round shapes have `segments` faces around.
+/// How many faces round shapes have around, in files of pixels and in files that keep every face.
+inline int segments_of(const std::string& terminal) { return terminal == "svg" ? 14 : 24; }
+
+/// The model at q.
 std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
-                            int segments = 20);
+                            int segments);
 
 /// For each point: is there nothing between it and the viewer, with the model at q?
 std::vector<char> visible(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
