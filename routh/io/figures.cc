@@ -73,7 +73,10 @@ VectorXd spread_of(const ImpactCase& impact, const ImpactFigure& figure) {
   for (const Polytope& piece : figure.exact) {
     for (const VectorXd& c : piece.corners) include(c);
   }
-  return high - low;
+  // one outcome alone: how it differs from what was before
+  const VectorXd spread = high - low;
+  const bool single = spread.maxCoeff() <= 1e-9 * impact.problem().c.lpNorm<Eigen::Infinity>();
+  return single ? VectorXd((high - impact.problem().c).cwiseAbs()) : spread;
 }
 
 /// In space: the normals of the two contacts that vary most, and how the two that vary most slip.
@@ -152,7 +155,7 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   if (figure.set) {
     std::size_t points = 0;
     for (const auto& path : figure.set->paths) {
-      if (content.light.size() >= most / (impact.scenario.model ? 16 : 4) || points > 10 * most)
+      if (content.light.size() >= most / (impact.scenario.model ? 32 : 4) || points > 10 * most)
         break;
       content.light.push_back(path);
       points += path.size();
@@ -184,11 +187,11 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   return content;
 }
 
-/// Range of one coordinate over everything shown, with a margin; for models over the outcomes,
-/// which are near to each other compared with where they come from. A coordinate that never changes
-/// gets a tenth of the speed, so that rounding does not fill its panel.
+/// Range of one coordinate over everything shown, with a margin; where a model has several outcomes
+/// over these alone, which are near to each other compared with where they come from. A coordinate
+/// that never changes gets a tenth of the speed, so that rounding does not fill its panel.
 std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
-  const bool near = impact.scenario.model != nullptr;
+  const bool near = content.marks.size() > 1;
   double low = near ? 0 : std::min(0.0, impact.problem().c[index]);
   double high = near ? 0 : std::max(0.0, impact.problem().c[index]);
   const auto include = [&](const std::vector<VectorXd>& list) {

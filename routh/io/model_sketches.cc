@@ -18,7 +18,7 @@ using Eigen::VectorXd;
 constexpr std::size_t kOutcomes = 3;
 constexpr std::size_t kCandidates = 4000;  // of a set
 constexpr std::size_t kNamed = 2;          // most contacts whose names fit into a title
-constexpr double kWay = 0.16;              // of the fastest point, as a part of the model's size
+constexpr double kWay = 0.13;              // of the fastest point, as a part of the model's size
 constexpr double kArrow = 0.16;            // the longest, as a part of the picture's width
 constexpr const char* kRed = "#d81b3c";
 constexpr const char* kPale = "#e9929f";
@@ -170,7 +170,7 @@ std::string sketch_row(const ImpactCase& impact, const ModelSketches& sketches,
     for (std::size_t i = 0; i < contacts.size(); ++i) {
       const Vector2d at = scene.camera.project(points[i]);
       dots[seen[i] ? 0 : 1] += fmt::format("{:.5g} {:.5g}\n", at.x(), at.y());
-      if (slips[k][i].norm() <= 0.04 * longest[k > 0]) continue;
+      if (slips[k][i].norm() <= std::max(0.04 * longest[k > 0], 1e-3 * longest[0])) continue;
       const Vector3d way = kArrow * (scene.high - scene.low).x() / longest[k > 0] * slips[k][i];
       // before the impact towards the contact, afterwards away from it
       const Vector2d from = k ? at : scene.camera.project(points[i] - way);

@@ -118,7 +118,7 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
     for (const std::size_t k :
          {std::size_t{0}, configurations.size() / 2, configurations.size() - 1})
       visible += visible_part(surfaces(scenario, configurations[k], kCoarse), camera) / 3;
-    if (visible > most + 0.03) scene.camera = camera, most = visible;
+    if (visible > most + 0.06) scene.camera = camera, most = visible;
   }
 
   AlignedBox2d window;

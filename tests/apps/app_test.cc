@@ -359,11 +359,15 @@ TEST_F(App, EnsemblesGroupTheirRuns) {
 TEST_F(App, EveryModelHasItsPictures) {
   for (const std::string model :
        {"quadruped", "biped", "thrown-box", "tower", "gripper", "arm-and-boxes"}) {
+    // the arm only begins to swing at the boxes
+    const bool collides = model != "arm-and-boxes";
     const Result impact = run("impact " + model + " --law simultaneous --plot " + folder_);
-    EXPECT_EQ(impact.code, 0) << impact.out;
+    EXPECT_EQ(impact.code, collides ? 0 : 2) << impact.out;
     const Result motion = run("simulate " + model + " --end 0.02 --plot " + folder_);
     EXPECT_EQ(motion.code, 0) << motion.out;
-    for (const char* ending : {"-simultaneous", "-time-stepping", "-time-stepping-strip"}) {
+    std::vector<std::string> endings{"-time-stepping", "-time-stepping-strip"};
+    if (collides) endings.emplace_back("-simultaneous");
+    for (const std::string& ending : endings) {
       EXPECT_GT(fs::file_size(folder_ + "/" + model + ending + ".png"), 10'000u) << ending;
       EXPECT_GT(fs::file_size(folder_ + "/" + model + ending + ".svg"), 10'000u) << ending;
     }
