@@ -266,12 +266,17 @@ int run_impact(const ImpactArguments& a) {
   if (!quiet && !a.json.empty()) io::write_file(a.json, json);
   if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(impact, applied.report));
   if (!a.plot.empty()) {
-    const io::ImpactFigure figure{
+    io::ImpactFigure figure{
         .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
         .title = impact.scenario.title,
         .laws = applied.paths,
         .set = applied.set ? &*applied.set : nullptr,
         .exact = applied.pieces};
+    if (!a.compare.empty()) {
+      const std::vector<double> c = applied.report.answers["compare"]["contact_velocity"];
+      figure.other = Eigen::VectorXd::Map(c.data(), static_cast<Eigen::Index>(c.size()));
+      figure.other_name = "MuJoCo";
+    }
     const std::vector<std::string> written = io::draw(impact, figure, a.plot);
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }

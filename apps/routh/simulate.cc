@@ -183,10 +183,9 @@ int run_simulate(const SimulateArguments& a) {
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
-  if (scenario.model && (method != "time-stepping" || a.domain == "s" || !a.animate.empty())) {
-    throw io::InputError(fmt::format(
-        "{}: a model in space moves by --method time-stepping, over t and without --animate",
-        a.scenario.name));
+  if (scenario.model && (method != "time-stepping" || a.domain == "s")) {
+    throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
+                                     a.scenario.name));
   }
   if (a.domain == "s" && method == "event-selected")
     throw io::InputError(

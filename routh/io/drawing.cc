@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -97,6 +98,28 @@ void extent(const PlanarMechanism& mechanism, const VectorXd& q, Vector2d& low, 
       }
     }
   }
+}
+
+std::vector<Vector2d> convex_hull(std::vector<Vector2d> points) {
+  std::sort(points.begin(), points.end(), [](const Vector2d& a, const Vector2d& b) {
+    return std::pair(a.x(), a.y()) < std::pair(b.x(), b.y());
+  });
+  // lower hull, then upper hull
+  std::vector<Vector2d> hull;
+  for (int side = 0; side < 2; ++side) {
+    const std::size_t base = hull.size();
+    for (const Vector2d& p : points) {
+      while (hull.size() >= base + 2) {
+        const Vector2d a = hull.back() - hull[hull.size() - 2], b = p - hull.back();
+        if (a.x() * b.y() - a.y() * b.x() > 1e-14) break;
+        hull.pop_back();
+      }
+      hull.push_back(p);
+    }
+    hull.pop_back();
+    std::reverse(points.begin(), points.end());
+  }
+  return hull.empty() ? std::vector<Vector2d>{points.front()} : hull;
 }
 
 std::string polylines(const std::vector<Polyline>& lines) {

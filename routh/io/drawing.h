@@ -24,6 +24,9 @@ std::vector<Polyline> planes(const PlanarMechanism& mechanism, const Eigen::Vect
 void extent(const PlanarMechanism& mechanism, const Eigen::VectorXd& q, Eigen::Vector2d& low,
             Eigen::Vector2d& high);
 
+/// Corners of the convex hull, counter-clockwise.
+std::vector<Eigen::Vector2d> convex_hull(std::vector<Eigen::Vector2d> points);
+
 /// Lines of "x y", an empty one after each polyline.
 std::string polylines(const std::vector<Polyline>& lines);
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "routh/io/document.h"
 #include "routh/io/drawing.h"
 #include "routh/io/gnuplot.h"
+#include "routh/io/model_sketches.h"
 
 namespace routh::io {
 namespace {
@@ -20,6 +22,8 @@ constexpr const char* kBlue = "#1f5fbf";
 constexpr const char* kTeal = "#35b0a0";
 constexpr const char* kSequential[] = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"};
 constexpr int kMostColours = 5;
+constexpr std::size_t kMostPaths = 12;  // drawn of one law
+constexpr const char* kOther = "pt 3 ps 1.8 lw 2.5 lc rgb '#d6006c'";
 
 /// One coordinate of contact space with its label.
 struct Axis {
@@ -31,7 +35,7 @@ struct Panel {
 };
 
 Axis normal_axis(const ImpactCase& impact, int i) {
-  return {i, fmt::format("normal velocity of {} [m/s]", impact.names[i])};
+  return {i, fmt::format("normal velocity of {} [m/s]", short_names(impact)[i])};
 }
 Axis tangent_axis(const ImpactCase& impact, int i) {
   return {impact.problem().tangent(i),
@@ -51,6 +55,67 @@ std::vector<Panel> panels_of(const ImpactCase& impact) {
   std::vector<Panel> panels;
   for (int i = 0; i + 1 < m && i < 4; i += 2) panels.push_back(pair(i, i + 1));
   for (int i = 0; i < m && panels.size() < 6; i += i + 1 < m ? 2 : 1) panels.push_back(own(i));
+  return panels;
+}
+
+/// How much each contact velocity varies over everything that can come out.
+VectorXd spread_of(const ImpactCase& impact, const ImpactFigure& figure) {
+  VectorXd low = impact.problem().c, high = low;
+  bool first = true;
+  const auto include = [&](const VectorXd& c) {
+    low = first ? c : VectorXd(low.cwiseMin(c)), high = first ? c : VectorXd(high.cwiseMax(c));
+    first = false;
+  };
+  for (const OutcomeRow& row : figure.laws) include(row.outcome.c_plus);
+  for (std::size_t k = 0; figure.set && k < figure.set->kept.size(); ++k) {
+    if (figure.set->kept[k].terminated) include(figure.set->kept[k].outcome.c_plus);
+  }
+  for (const Polytope& piece : figure.exact) {
+    for (const VectorXd& c : piece.corners) include(c);
+  }
+  // one outcome alone: how it differs from what was before
+  const VectorXd spread = high - low;
+  const bool single = spread.maxCoeff() <= 1e-9 * impact.problem().c.lpNorm<Eigen::Infinity>();
+  return single ? VectorXd((high - impact.problem().c).cwiseAbs()) : spread;
+}
+
+/// In space: the normals of the two contacts that vary most, and how the two that vary most slip.
+std::vector<Panel> panels_in_space(const ImpactCase& impact, const VectorXd& spread) {
+  const ImpactProblem& p = impact.problem();
+  const auto slip = [&](int i) {
+    const auto axis = [&](int k) {
+      return Axis{p.tangent(i) + k,
+                  fmt::format("slip of {}, tangent {} [m/s]", short_names(impact)[i], k + 1)};
+    };
+    return Panel{axis(0), axis(1)};
+  };
+  std::vector<int> order(p.contacts());
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_two = [&](auto size) {
+    std::vector<int> sorted = order;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](int a, int b) { return size(a) > size(b) * (1 + 1e-6); });
+    // the second rather between other bodies
+    const auto pair = [&](int i) {
+      return impact.scenario.terms.contacts[impact.reduced.contacts[i]].pair;
+    };
+    const auto other = std::find_if(sorted.begin(), sorted.end(), [&](int i) {
+      return pair(i) != pair(sorted[0]) && size(i) > 0.2 * size(sorted[0]);
+    });
+    if (other != sorted.end()) std::swap(sorted[1], *other);
+    if (sorted.size() > 2) sorted.resize(2);
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  };
+  std::vector<Panel> panels;
+  const std::vector<int> normals = first_two([&](int i) { return spread[i]; });
+  const std::vector<int> slips =
+      first_two([&](int i) { return spread.segment(p.tangent(i), 2).norm(); });
+  if (normals.size() == 2)
+    panels.push_back({normal_axis(impact, normals[0]), normal_axis(impact, normals[1])});
+  else
+    panels.push_back({{p.tangent(0), slip(0).x.label}, normal_axis(impact, 0)});
+  for (const int i : slips) panels.push_back(slip(i));
   return panels;
 }
 
@@ -78,14 +143,22 @@ struct Content {
     std::vector<std::vector<VectorXd>> paths;
   };
   std::vector<Law> laws;
+  std::vector<Marked> marks;      ///< outcomes with letters, of models
+  std::optional<VectorXd> other;  ///< of another simulator
 };
 
 Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::size_t most) {
   Content content;
   content.exact = figure.exact;
+  content.other = figure.other;
+  if (impact.scenario.model) content.marks = marked_outcomes(impact, figure);
   if (figure.set) {
+    std::size_t points = 0;
     for (const auto& path : figure.set->paths) {
-      if (content.light.size() < most / 4) content.light.push_back(path);
+      if (content.light.size() >= most / (impact.scenario.model ? 32 : 4) || points > 10 * most)
+        break;
+      content.light.push_back(path);
+      points += path.size();
     }
     for (const SetSample& sample : figure.set->kept) {
       if (sample.terminated && content.dark.size() < most)
@@ -98,6 +171,10 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
     if (row.path.empty()) continue;
     if (!row.order) {
       at_once.paths.push_back(row.path);
+    } else if (impact.scenario.model) {
+      // orders of many contacts with long names: one entry for all
+      if (in_turn.empty()) in_turn.push_back({kSequential[0], "sequential", {}});
+      in_turn[0].paths.push_back(row.path);
     } else if (in_turn.size() < kMostColours) {
       std::string order = order_text(impact, *row.order);
       if (row.order->size() > 8)
@@ -110,20 +187,23 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   return content;
 }
 
-/// Range of one coordinate over everything shown, with a margin. A coordinate that never changes
-/// gets a tenth of the speed, so that rounding does not fill its panel.
+/// Range of one coordinate over everything shown, with a margin; where a model has several outcomes
+/// over these alone, which are near to each other compared with where they come from. A coordinate
+/// that never changes gets a tenth of the speed, so that rounding does not fill its panel.
 std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
-  double low = std::min(0.0, impact.problem().c[index]);
-  double high = std::max(0.0, impact.problem().c[index]);
+  const bool near = content.marks.size() > 1;
+  double low = near ? 0 : std::min(0.0, impact.problem().c[index]);
+  double high = near ? 0 : std::max(0.0, impact.problem().c[index]);
   const auto include = [&](const std::vector<VectorXd>& list) {
     for (const VectorXd& c : list) low = std::min(low, c[index]), high = std::max(high, c[index]);
   };
-  for (const auto& path : content.light) include(path);
+  for (const auto& path : content.light) include(near ? std::vector{path.back()} : path);
   for (const Content::Law& law : content.laws) {
-    for (const auto& path : law.paths) include(path);
+    for (const auto& path : law.paths) include(near ? std::vector{path.back()} : path);
   }
   include(content.dark);
   for (const Polytope& piece : content.exact) include(piece.corners);
+  if (content.other) include({*content.other});
   const double speed = impact.problem().c.lpNorm<Eigen::Infinity>();
   const double margin = high - low > 1e-6 * speed ? 0.06 * (high - low) : 0.05 * speed;
   return {low - margin, high + margin};
@@ -133,25 +213,7 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
 std::vector<Vector2d> projected_hull(const Polytope& piece, const Panel& panel) {
   std::vector<Vector2d> points;
   for (const VectorXd& c : piece.corners) points.emplace_back(c[panel.x.index], c[panel.y.index]);
-  std::sort(points.begin(), points.end(), [](const Vector2d& a, const Vector2d& b) {
-    return std::pair(a.x(), a.y()) < std::pair(b.x(), b.y());
-  });
-  // lower hull, then upper hull
-  std::vector<Vector2d> hull;
-  for (int side = 0; side < 2; ++side) {
-    const std::size_t base = hull.size();
-    for (const Vector2d& p : points) {
-      while (hull.size() >= base + 2) {
-        const Vector2d a = hull.back() - hull[hull.size() - 2], b = p - hull.back();
-        if (a.x() * b.y() - a.y() * b.x() > 1e-14) break;
-        hull.pop_back();
-      }
-      hull.push_back(p);
-    }
-    hull.pop_back();
-    std::reverse(points.begin(), points.end());
-  }
-  return hull.empty() ? std::vector<Vector2d>{points.front()} : hull;
+  return convex_hull(std::move(points));
 }
 
 /// The exact set as filled outlines.
@@ -188,18 +250,37 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
     data += block(fmt::format("law{}", k), law.paths, panel) +
             block(fmt::format("end{}", k), {ends}, panel);
     // later laws are thinner, so that what they cover shows
-    plot += fmt::format(
-        "$law{0} w l lw {2} lc rgb '{1}' notitle, $end{0} w p pt 7 ps {3} lc rgb '{1}' notitle, ",
-        k, law.colour, k == 0 ? 3.5 : 2.0, std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)));
+    // of very many the ends alone
+    const bool lines = law.paths.size() <= kMostPaths;
+    if (lines) {
+      plot += fmt::format("$law{0} w l lw {2} lc rgb '{1}' notitle, ", k, law.colour,
+                          k == 0 ? 3.5 : 2.0);
+    }
+    plot +=
+        fmt::format("$end{} w p pt 7 ps {} lc rgb '{}' notitle, ", k,
+                    lines ? std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)) : 0.6, law.colour);
   }
-  plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle\n";
+  plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle";
+  if (content.other) {
+    data += block("other", {{*content.other}}, panel);
+    plot += fmt::format(", $other w p {} notitle", kOther);
+  }
+  // letters in different directions, because outcomes often coincide in a panel
+  constexpr const char* kOffsets[] = {"0.9,0.7", "-0.9,0.7", "0.9,-0.7"};
+  for (std::size_t k = 0; k < content.marks.size(); ++k) {
+    data += block(fmt::format("mark{}", k), {{content.marks[k].c_plus}}, panel);
+    plot += fmt::format(", $mark{0} u 1:2:('{1}') w labels font ',15' offset {2} notitle", k,
+                        content.marks[k].letter, kOffsets[k % 3]);
+  }
+  plot += '\n';
   const auto x = range_of(impact, content, panel.x.index);
   const auto y = range_of(impact, content, panel.y.index);
   return fmt::format(
       "{}set xlabel '{}'\nset ylabel '{}'\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set xtics nomirror {}\nset ytics nomirror {}\n{}",
       data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second,
-      tick(x.first, x.second), tick(y.first, y.second), plot);
+      tick(x.first, x.second + (impact.scenario.model ? 0.5 * (x.second - x.first) : 0)),
+      tick(y.first, y.second), plot);
 }
 
 struct Sketch {
@@ -267,19 +348,29 @@ std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const V
 /// The whole figure: sketches above, velocities below, one legend at the foot.
 std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
                    const std::string& terminal, const std::string& output) {
-  const std::vector<Panel> panels = panels_of(impact);
+  const bool model = impact.scenario.model != nullptr;
+  const std::vector<Panel> panels = impact.problem().tangents == 2
+                                        ? panels_in_space(impact, spread_of(impact, figure))
+                                        : panels_of(impact);
   const int columns = panels.size() <= 3 ? static_cast<int>(panels.size()) : 3;
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
-  const double width = std::max(700, 440 * columns),
-               sketch_height = impact.scenario.mechanism ? 210 : 0;
+  const double width = std::max(700, 440 * columns);
+  std::optional<ModelSketches> in_space;
+  if (model) in_space = sketch(impact, content.marks);
+  const auto model_height = [&] {
+    const double each = width / static_cast<double>(in_space->q.size());
+    return std::clamp(each / in_space->aspect() + 26, 180.0, 380.0);
+  };
+  const double sketch_height = impact.scenario.mechanism ? 210 : model ? model_height() : 0;
   const double panel_height = 380, legend = 46, heading = 40;
   const double height = sketch_height + rows * panel_height + legend + heading;
 
   std::string text = fmt::format(
-      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set clip one\nset clip two\nset multiplot title '{}' font ',15'\nset border lw 1.2\nset "
-      "tics nomirror\n",
-      terminal, width, height, output, figure.title.substr(0, figure.title.find(" (")));
+      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'{}\nset output '{}'\nset encoding "
+      "utf8\nset clip one\nset clip two\nset multiplot title '{}' font ',15'\nset border lw 1.2\n"
+      "set tics nomirror\n",
+      terminal, width, height, model ? " noenhanced" : "", output,
+      figure.title.substr(0, figure.title.find(" (")));
 
   // the mechanism
   if (impact.scenario.mechanism) {
@@ -298,6 +389,9 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
         "set border 3\nset tics nomirror\nset size noratio\nset autoscale\nunset title\n"
         "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
   }
+
+  if (in_space)
+    text += sketch_row(impact, *in_space, {height, heading, sketch_height, segments_of(terminal)});
 
   // contact velocities
   text +=
@@ -318,8 +412,17 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       "0\n"
       "set key center center horizontal Left reverse samplen 2 width 1\nset xrange [0:1]\nset "
       "yrange [0:1]\n"
-      "plot NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'",
+      "plot NaN notitle",
       legend / height);
+  // panels near the outcomes may leave out where they come from
+  const bool before = std::any_of(panels.begin(), panels.end(), [&](const Panel& panel) {
+    const auto inside = [&](int index) {
+      const auto [low, high] = range_of(impact, content, index);
+      return low <= impact.problem().c[index] && impact.problem().c[index] <= high;
+    };
+    return inside(panel.x.index) && inside(panel.y.index);
+  });
+  if (before) text += ", NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'";
   if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";
   if (!content.exact.empty())
     text += fmt::format(", NaN w l lw 6 lc rgb '{}' title 'exact set'", kTeal);
@@ -327,6 +430,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
     text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
   for (const Content::Law& law : content.laws)
     text += fmt::format(", NaN w lp pt 7 lw 2.2 lc rgb '{}' title '{}'", law.colour, law.label);
+  if (content.other) text += fmt::format(", NaN w p {} title '{}'", kOther, figure.other_name);
   return text + "\nunset multiplot\nset output\n";
 }
 

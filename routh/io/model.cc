@@ -96,6 +96,15 @@ std::string nearest_gaps(const Scenario& scenario) {
                        : fmt::format("nearest are {}", fmt::join(lines, "; "));
 }
 
+std::vector<Surface> surfaces(const Scenario& scenario, const VectorXd& q, int segments) {
+  return scenario.model->shapes(q, segments);
+}
+
+Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
+                                  const VectorXd& v) {
+  return scenario.model->relative_velocity(contact, scenario.q, v);
+}
+
 MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& contacts,
                              std::optional<double> time_constant) {
   const mujoco::OwnOutcome own =
@@ -131,6 +140,12 @@ Scenario load_model(const std::string& name, const std::string&, const std::stri
   throw InputError(fmt::format("{}: {}", name, kModelsMissing));
 }
 std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }
+std::vector<Surface> surfaces(const Scenario&, const VectorXd&, int) {
+  throw InputError(kModelsMissing);
+}
+Eigen::Vector3d relative_velocity(const Scenario&, const Contact&, const VectorXd&) {
+  throw InputError(kModelsMissing);
+}
 MujocoOutcome mujoco_outcome(const Scenario&, const std::vector<int>&, std::optional<double>) {
   throw InputError(kModelsMissing);
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "routh/io/scenario.h"
+#include "routh/model/surface.h"
 #include "routh/simulate/trajectory.h"
 
 /// Models of MuJoCo as scenarios: the optional component of this folder. Without MuJoCo every
@@ -16,6 +17,14 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
 
 /// The contacts nearest to touching at a state, for messages: "fl_foot/floor 0.012 m, ..".
 std::string nearest_gaps(const Scenario& scenario);
+
+/// The model at q as polygons; round shapes have `segments` faces around.
+std::vector<Surface> surfaces(const Scenario& scenario, const Eigen::VectorXd& q, int segments);
+
+/// How the faster body moves against the other at a contact of the scenario, in world coordinates
+/// [m/s].
+Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
+                                  const Eigen::VectorXd& v);
 
 /// What MuJoCo itself makes of the impact at the start of the scenario.
 struct MujocoOutcome {

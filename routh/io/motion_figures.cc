@@ -9,24 +9,45 @@
 #include "routh/io/document.h"
 #include "routh/io/drawing.h"
 #include "routh/io/files.h"
+#include "routh/io/frames.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
 
 namespace routh::io {
-namespace {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
+
+std::string short_title(const Motion& motion) {
+  return motion.scenario.title.substr(0, motion.scenario.title.find(" (P"));
+}
+
+VectorXd at_time(const Trajectory& t, double time) {
+  const auto after = std::lower_bound(t.time.begin(), t.time.end(), time);
+  if (after == t.time.begin()) return t.q.front();
+  if (after == t.time.end()) return t.q.back();
+  const std::size_t k = after - t.time.begin();
+  const double span = t.time[k] - t.time[k - 1];
+  const double s = span > 0 ? (time - t.time[k - 1]) / span : 1;
+  return (1 - s) * t.q[k - 1] + s * t.q[k];
+}
+
+double frame_time(const Trajectory& t, int k, int frames) {
+  return t.time.front() + (t.time.back() - t.time.front()) * k / (frames - 1.0);
+}
+
+Timing timing(const Trajectory& t, double per_second, int most) {
+  const double length = t.time.back() - t.time.front();
+  const double seconds = std::clamp(length, 3.0, 60.0);
+  return {seconds, std::clamp(static_cast<int>(per_second * seconds), 2, most)};
+}
+
+namespace {
 
 constexpr const char* kColours[] = {"#1f5fbf", "#c8281e", "#2a8c4a",
                                     "#e8a200", "#7b3fa0", "#00838f"};
 constexpr std::size_t kCurves = 6;     // of one panel
 constexpr std::size_t kPoints = 4000;  // of one curve
-constexpr int kFrames = 8;             // of a strip
-
-std::string short_title(const Motion& motion) {
-  return motion.scenario.title.substr(0, motion.scenario.title.find(" (P"));
-}
 
 /// One curve as a gnuplot data block.
 using Series = std::vector<std::pair<double, double>>;
@@ -56,12 +77,22 @@ Series velocity_series(const Trajectory& t, int coordinate) {
   return series;
 }
 
-/// The coordinates that change most, in their own order.
-std::vector<int> chosen(const std::vector<VectorXd>& values) {
+/// One of the four numbers of a quaternion?
+bool turns(const std::string& name) {
+  return name.ends_with(".qw") || name.ends_with(".qx") || name.ends_with(".qy") ||
+         name.ends_with(".qz");
+}
+
+/// The coordinates that change most, in their own order; quaternions are left out.
+std::vector<int> chosen(const std::vector<VectorXd>& values,
+                        const std::vector<std::string>& names) {
   const auto n = static_cast<int>(values.front().size());
   VectorXd low = values.front(), high = values.front();
   for (const VectorXd& v : values) low = low.cwiseMin(v), high = high.cwiseMax(v);
-  const VectorXd range = high - low;
+  VectorXd range = high - low;
+  for (int i = 0; i < n; ++i) {
+    if (turns(names[i])) range[i] = 0;
+  }
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return range[a] > range[b]; });
@@ -75,7 +106,6 @@ std::vector<int> chosen(const std::vector<VectorXd>& values) {
 std::string plots_script(const Motion& motion, const std::string& terminal,
                          const std::string& output) {
   const Trajectory& t = motion.trajectory;
-  const std::vector<std::string>& names = motion.scenario.coordinates;
   const bool has_energy = std::isfinite(t.energy.front());
   std::string text = fmt::format(
       "set terminal {} size 900,{} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
@@ -98,8 +128,8 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
                         arrow++, e.time, e.time, style);
   }
 
-  const auto panel = [&](const std::string& label, const std::vector<int>& which, auto series_of,
-                         bool last) {
+  const auto panel = [&](const std::string& label, const std::vector<std::string>& names,
+                         const std::vector<int>& which, auto series_of, bool last) {
     std::string plot;
     for (std::size_t k = 0; k < which.size(); ++k) {
       const std::string name = fmt::format("d{}", k);
@@ -121,28 +151,19 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
     for (std::size_t k = 0; k < t.time.size(); ++k) series.emplace_back(t.time[k], t.energy[k]);
     return series;
   };
-  panel("position [m, rad]", chosen(t.q), positions, false);
+  const Scenario& scenario = motion.scenario;
+  panel("position [m, rad]", scenario.coordinates, chosen(t.q, scenario.coordinates), positions,
+        false);
   panel(
-      "velocity [m/s, rad/s]", chosen(t.v), [&](int i) { return velocity_series(t, i); },
-      !has_energy);
+      "velocity [m/s, rad/s]", scenario.velocities, chosen(t.v, scenario.velocities),
+      [&](int i) { return velocity_series(t, i); }, !has_energy);
   if (!has_energy) return text + "unset multiplot\nset output\n";
   // a constant energy keeps a visible scale
   const auto [least, most] = std::minmax_element(t.energy.begin(), t.energy.end());
   if (*most - *least < 1e-9 * std::max(1.0, std::abs(*most)))
     text += fmt::format("set yrange [{}:{}]\n", *least - 1, *most + 1);
-  panel("energy [J]", {-1}, energy, true);
+  panel("energy [J]", {}, {-1}, energy, true);
   return text + "unset multiplot\nset output\n";
-}
-
-/// Configuration at a time, between the recorded states.
-VectorXd at_time(const Trajectory& t, double time) {
-  const auto after = std::lower_bound(t.time.begin(), t.time.end(), time);
-  if (after == t.time.begin()) return t.q.front();
-  if (after == t.time.end()) return t.q.back();
-  const std::size_t k = after - t.time.begin();
-  const double span = t.time[k] - t.time[k - 1];
-  const double s = span > 0 ? (time - t.time[k - 1]) / span : 1;
-  return (1 - s) * t.q[k - 1] + s * t.q[k];
 }
 
 /// A window that holds the whole motion.
@@ -150,7 +171,7 @@ void window(const Motion& motion, Vector2d& low, Vector2d& high) {
   const Trajectory& t = motion.trajectory;
   low = Vector2d::Constant(HUGE_VAL), high = -low;
   for (int k = 0; k <= 60; ++k) {
-    const double time = t.time.front() + (t.time.back() - t.time.front()) * k / 60.0;
+    const double time = frame_time(t, k, 61);
     extent(*motion.scenario.mechanism, at_time(t, time), low, high);
   }
   // planes nearby belong to the picture
@@ -194,24 +215,13 @@ std::string strip_script(const Motion& motion, const std::string& terminal,
       low.x(), high.x(), low.y(), high.y());
   text += fmt::format("$planes << EOD\n{}EOD\n", polylines(planes(mechanism, low, high)));
   for (int k = 0; k < kFrames; ++k) {
-    const double time = t.time.front() + (t.time.back() - t.time.front()) * k / (kFrames - 1.0);
+    const double time = frame_time(t, k, kFrames);
     text += fmt::format(
         "$now << EOD\n{}EOD\nset title '{:.3g} s' offset 0,-0.7\nplot $planes w l lw 3 lc rgb "
         "'#9a9a9a', $now w l lw 2 lc rgb '{}'\n",
         polylines(outlines(mechanism, at_time(t, time))), time, kColours[0]);
   }
   return text + "unset multiplot\nset output\n";
-}
-
-/// Seconds that an animation lasts, and its number of frames.
-struct Timing {
-  double seconds;
-  int frames;
-};
-Timing timing(const Trajectory& t, double per_second, int most) {
-  const double length = t.time.back() - t.time.front();
-  const double seconds = std::clamp(length, 3.0, 60.0);
-  return {seconds, std::clamp(static_cast<int>(per_second * seconds), 2, most)};
 }
 
 std::string animated_gif_script(const Motion& motion, const std::string& output) {
@@ -231,7 +241,7 @@ std::string animated_gif_script(const Motion& motion, const std::string& output)
       std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width, height,
       output, low.x(), high.x(), low.y(), high.y(), polylines(planes(mechanism, low, high)));
   for (int k = 0; k < time.frames; ++k) {
-    const double at = t.time.front() + (t.time.back() - t.time.front()) * k / (time.frames - 1.0);
+    const double at = frame_time(t, k, time.frames);
     text += fmt::format(
         "$now << EOD\n{}EOD\nset title '{:.2f} s' offset 0,-0.7\nplot $planes w l lw 3 lc rgb "
         "'#9a9a9a', $now w l lw 2 lc rgb '{}'\n",
@@ -250,7 +260,7 @@ std::string animated_svg(const Motion& motion) {
   const Timing time = timing(t, 30, 600);
   std::vector<std::vector<Frame>> poses;
   for (int k = 0; k < time.frames; ++k) {
-    const double at = t.time.front() + (t.time.back() - t.time.front()) * k / (time.frames - 1.0);
+    const double at = frame_time(t, k, time.frames);
     poses.push_back(mechanism.frames(at_time(t, at), VectorXd::Zero(mechanism.nv())));
   }
   const auto timed = [&](const std::string& what, const std::string& values) {
@@ -322,12 +332,13 @@ std::string animated_svg(const Motion& motion) {
 void animate(const Motion& motion, const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".svg") {
-    write_file(path, animated_svg(motion));
+    write_file(path, motion.scenario.model ? model_animated_svg(motion) : animated_svg(motion));
   } else if (ending == ".gif") {
     require_gnuplot();
     check_writable(path);
     const std::string temporary = path + ".tmp";
-    run_gnuplot(animated_gif_script(motion, temporary));
+    run_gnuplot(motion.scenario.model ? model_gif_script(motion, temporary)
+                                      : animated_gif_script(motion, temporary));
     std::filesystem::rename(temporary, path);
   } else {
     throw InputError(fmt::format("--animate {}: the name must end in .svg or .gif", path));
@@ -340,10 +351,11 @@ std::vector<std::string> draw(const Motion& motion, const std::string& name,
       render(folder, name, [&](const std::string& terminal, const std::string& output) {
         return plots_script(motion, terminal, output);
       });
-  if (!motion.scenario.mechanism) return written;
+  if (!motion.scenario.mechanism && !motion.scenario.model) return written;
   for (std::string& path :
        render(folder, name + "-strip", [&](const std::string&terminal, const std::string&output) {
-         return strip_script(motion, terminal, output);
+         return motion.scenario.model ? model_strip_script(motion, terminal, output)
+                                      : strip_script(motion, terminal, output);
        }))
     written.push_back(std::move(path));
   written.push_back((std::filesystem::path(folder) / (name + "-animation.svg")).string());

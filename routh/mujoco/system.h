@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "routh/model/surface.h"
 #include "routh/model/system.h"
 #include "routh/simulate/trajectory.h"
 
@@ -71,6 +72,15 @@ class System final : public routh::System {
   /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
   /// infinite beyond the reach.
   double clearance(const Eigen::VectorXd& q, int joint) const;
+
+  /// The visible geometries at q as polygons, for drawings; round ones have `segments` faces
+  /// around. As in MuJoCo's viewer those of groups above 2 are left out.
+  std::vector<Surface> shapes(const Eigen::VectorXd& q, int segments = 20) const;
+
+  /// How the faster of two geometries moves against the other at a contact of terms(q, v), in world
+  /// coordinates [m/s]; zero at limits. For drawings.
+  Eigen::Vector3d relative_velocity(const Contact& contact, const Eigen::VectorXd& q,
+                                    const Eigen::VectorXd& v) const;
 
   /// Inputs of the actuators, zero at first; their inner states do not change.
   int nu() const;

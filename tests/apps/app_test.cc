@@ -366,4 +366,36 @@ TEST_F(App, EnsemblesGroupTheirRuns) {
   EXPECT_EQ(run("ensemble hopper").code, 2);
 }
 
+#ifdef ROUTH_HAS_MUJOCO
+TEST_F(App, EveryModelHasItsPictures) {
+  for (const std::string model :
+       {"quadruped", "biped", "thrown-box", "tower", "gripper", "arm-and-boxes"}) {
+    // the arm only begins to swing at the boxes
+    const bool collides = model != "arm-and-boxes";
+    const Result impact = run("impact " + model + " --law simultaneous --plot " + folder_);
+    EXPECT_EQ(impact.code, collides ? 0 : 2) << impact.out;
+    const Result motion = run("simulate " + model + " --end 0.02 --plot " + folder_);
+    EXPECT_EQ(motion.code, 0) << motion.out;
+    std::vector<std::string> endings{"-time-stepping", "-time-stepping-strip"};
+    if (collides) endings.emplace_back("-simultaneous");
+    for (const std::string& ending : endings) {
+      EXPECT_GT(fs::file_size(folder_ + "/" + model + ending + ".png"), 10'000u) << ending;
+      EXPECT_GT(fs::file_size(folder_ + "/" + model + ending + ".svg"), 10'000u) << ending;
+    }
+  }
+}
+
+TEST_F(App, AModelIsAnimatedAndComparedInItsFigure) {
+  const std::string gif = folder_ + "/box.gif", svg = folder_ + "/box.svg";
+  EXPECT_EQ(run("simulate thrown-box --end 0.1 --animate " + gif).code, 0);
+  EXPECT_EQ(routh::io::read_file(gif).substr(0, 4), "GIF8");
+  EXPECT_EQ(run("simulate thrown-box --end 0.1 --animate " + svg).code, 0);
+  EXPECT_NE(routh::io::read_file(svg).find("<animate"), std::string::npos);
+  EXPECT_LT(fs::file_size(svg), 3'000'000u);
+  const std::string figure = folder_ + "/thrown-box-simultaneous.svg";
+  EXPECT_EQ(run("impact thrown-box --law simultaneous --compare mujoco --plot " + folder_).code, 0);
+  EXPECT_NE(routh::io::read_file(figure).find("MuJoCo"), std::string::npos);
+}
+#endif
+
 }  // namespace

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "routh/io/motion.h"
+
+/// Frames of a motion; inside this folder alone.
+namespace routh::io {
+
+constexpr int kFrames = 8;  // of a strip
+
+/// Configuration at a time, between the recorded states.
+Eigen::VectorXd at_time(const Trajectory& t, double time);
+/// When the k-th of several frames is.
+double frame_time(const Trajectory& t, int k, int frames);
+
+/// Seconds that an animation lasts, and its number of frames.
+struct Timing {
+  double seconds;
+  int frames;
+};
+Timing timing(const Trajectory& t, double per_second, int most);
+
+std::string short_title(const Motion& motion);
+
+/// Of models in space.
+std::string model_strip_script(const Motion& motion, const std::string& terminal,
+                               const std::string& output);
+std::string model_gif_script(const Motion& motion, const std::string& output);
+std::string model_animated_svg(const Motion& motion);
+
+}  // namespace routh::io

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "routh/io/frames.h"
+#include "routh/io/scene.h"
+
+namespace routh::io {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+constexpr int kMeasured = 25;  // configurations that the picture must hold
+constexpr int kCoarse = 12;    // segments of round shapes in animations
+
+Scene scene_of(const Motion& motion) {
+  std::vector<VectorXd> configurations;
+  for (int k = 0; k < kMeasured; ++k)
+    configurations.push_back(
+        at_time(motion.trajectory, frame_time(motion.trajectory, k, kMeasured)));
+  return scene_of(motion.scenario, configurations);
+}
+
+}  // namespace
+
+std::string model_strip_script(const Motion& motion, const std::string& terminal,
+                               const std::string& output) {
+  const Trajectory& t = motion.trajectory;
+  const Scene scene = scene_of(motion);
+  const Vector2d size = scene.high - scene.low;
+  const double aspect = size.x() / size.y();
+  const int columns = aspect > 2.2 ? 2 : aspect < 0.5 ? kFrames : 4, rows = kFrames / columns;
+  const double width = 1200, heading = 46, label = 22, panel = width / columns;
+  const double height = rows * (panel / aspect + label) + heading;
+  std::string text = fmt::format(
+      "set terminal {} size {},{:.0f} font 'Helvetica,13' noenhanced\nset output '{}'\n"
+      "set encoding utf8\nset multiplot title '{}' font ',16'\nunset key\nunset tics\n"
+      "unset border\nset lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin 0\n"
+      "set xrange [{}:{}]\nset yrange [{}:{}]\n",
+      terminal, width, height, output, short_title(motion), scene.low.x(), scene.high.x(),
+      scene.low.y(), scene.high.y());
+  for (int k = 0; k < kFrames; ++k) {
+    const double time = frame_time(t, k, kFrames);
+    const double from = height - heading - (k / columns + 1) * (panel / aspect + label);
+    text += fmt::format(
+        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95\n{}"
+        "plot NaN\n",
+        (k % columns) / static_cast<double>(columns), from / height, 1.0 / columns,
+        panel / aspect / height, time,
+        gnuplot_objects(picture(motion.scenario, scene, at_time(t, time), segments_of(terminal))));
+  }
+  return text + "unset multiplot\nset output\n";
+}
+
+std::string model_gif_script(const Motion& motion, const std::string& output) {
+  const Trajectory& t = motion.trajectory;
+  const Scene scene = scene_of(motion);
+  const Vector2d size = scene.high - scene.low;
+  const double aspect = size.x() / size.y();
+  const double width = aspect > 1 ? 640 : 640 * aspect;
+  const Timing time = timing(t, 20, 200);
+  std::string text = fmt::format(
+      "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\nset output '{}'\n"
+      "unset key\nunset tics\nunset border\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
+      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
+      std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width,
+      width / aspect, output, scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
+  for (int k = 0; k < time.frames; ++k) {
+    const double at = frame_time(t, k, time.frames);
+    text +=
+        fmt::format("{}set label 1 '{:.2f} s' at graph 0.02,0.96\nplot NaN\n",
+                    gnuplot_objects(picture(motion.scenario, scene, at_time(t, at), kCoarse)), at);
+  }
+  return text + "set output\n";
+}
+
+std::string model_animated_svg(const Motion& motion) {
+  const Trajectory& t = motion.trajectory;
+  const Scene scene = scene_of(motion);
+  const Vector2d size = scene.high - scene.low;
+  const double width = 640, scale = width / size.x(), height = scale * size.y();
+  const Timing time = timing(t, 20, 120);
+  std::string text = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.1f} {1:.1f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n<title>{2}</title>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+      width, height, short_title(motion));
+  // every frame is there all the time and visible in its turn
+  for (int k = 0; k < time.frames; ++k) {
+    const double at = frame_time(t, k, time.frames);
+    const double from = k / static_cast<double>(time.frames), to = (k + 1.0) / time.frames;
+    const bool last = k + 1 == time.frames;
+    text += fmt::format(
+        "<g visibility=\"{}\"><animate attributeName=\"visibility\" calcMode=\"discrete\" "
+        "dur=\"{:.4g}s\" repeatCount=\"indefinite\" keyTimes=\"0;{}{}\" values=\"{}{}\"/>\n{}"
+        "<text x=\"12\" y=\"22\" font-family=\"Helvetica\" font-size=\"14\">{:.2f} s</text></g>\n",
+        k ? "hidden" : "visible", time.seconds, k ? fmt::format("{:.6f}", from) : "",
+        last ? "" : fmt::format("{}{:.6f}", k ? ";" : "", to), k ? "hidden;visible" : "visible",
+        last ? "" : ";hidden",
+        svg_paths(picture(motion.scenario, scene, at_time(t, at), kCoarse), scene, scale), at);
+  }
+  return text + "</svg>\n";
+}
+
+}  // namespace routh::io

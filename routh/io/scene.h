@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "routh/io/painter.h"
+#include "routh/io/scenario.h"
+
+/// Pictures of models in space.
+namespace routh::io {
+
+/// A view of a model that holds it in several configurations.
+struct Scene {
+  Camera camera;
+  Stage stage;
+  Eigen::Vector2d low, high;  ///< of the picture [m]
+};
+
+/// Chooses among a few cameras one that sees most of the moving bodies.
+Scene scene_of(const Scenario& scenario, const std::vector<Eigen::VectorXd>& configurations);
+
+/// How many faces round shapes have around, in files of pixels and in files that keep every face.
+inline int segments_of(const std::string& terminal) { return terminal == "svg" ? 14 : 24; }
+
+/// The model at q.
+std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
+                            int segments);
+
+/// For each point: is there nothing between it and the viewer, with the model at q?
+std::vector<char> visible(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
+                          const std::vector<Eigen::Vector3d>& points);
+
+/// Objects of gnuplot, in place of all that were there before.
+std::string gnuplot_objects(const std::vector<Stroke>& strokes);
+
+/// Paths of an SVG whose upper left corner is (low.x, high.y), with this many pixels a metre.
+std::string svg_paths(const std::vector<Stroke>& strokes, const Scene& scene, double scale);
+
+}  // namespace routh::io
