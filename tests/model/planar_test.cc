@@ -264,7 +264,7 @@ TEST(Planar, ThePolygonsGapIsTheSignedDistance) {
   EXPECT_DOUBLE_EQ(gap(1, 0.75).phi, -0.25);
   EXPECT_DOUBLE_EQ(gap(5, 5).phi, 5);
   EXPECT_DOUBLE_EQ(gap(-0.25, 0.5).phi, 0.25);
-  EXPECT_LT((gap(5, 5).normal - Vector2d(0.6, 0.8)).norm(), 1e-15);
+  EXPECT_LT((gap(5, 5).normal.head<2>() - Vector2d(0.6, 0.8)).norm(), 1e-15);
 }
 
 TEST(Planar, BodiesThatNothingCouplesAreGroupsOfTheirOwn) {
