@@ -155,7 +155,7 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   if (figure.set) {
     std::size_t points = 0;
     for (const auto& path : figure.set->paths) {
-      if (content.light.size() >= most / (impact.scenario.model ? 32 : 4) || points > 10 * most)
+      if (content.light.size() >= most / (impact.scenario.model ? 64 : 4) || points > 10 * most)
         break;
       content.light.push_back(path);
       points += path.size();

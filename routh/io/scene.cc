@@ -49,19 +49,25 @@ bool blocked(const Vector3d& p, const Vector3d& back, const Surface& surface) {
   return false;
 }
 
-/// How many of the points on moving bodies are not behind another body.
+/// From 0 to 1: how much of the moving bodies is not behind another one, and how many show at all.
 double visible_part(const std::vector<Surface>& all, const Camera& camera) {
-  int points = 0, visible = 0;
+  double sum = 0;
+  int bodies = 0;
   for (std::size_t s = 0; s < all.size(); ++s) {
-    for (std::size_t k = 0; k < all[s].vertices.size() && !all[s].fixed; k += 3) {
+    if (all[s].fixed) continue;
+    int points = 0, visible = 0;
+    for (std::size_t k = 0; k < all[s].vertices.size(); k += 3) {
       bool hidden = false;
       for (std::size_t other = 0; other < all.size() && !hidden; ++other)
         hidden = other != s && !all[other].ground &&
                  blocked(all[s].vertices[k], camera.back, all[other]);
       ++points, visible += !hidden;
     }
+    const double part = visible / static_cast<double>(points);
+    sum += 0.5 * part + (part > 0.1 ? 0.5 : 0);
+    ++bodies;
   }
-  return points ? visible / static_cast<double>(points) : 1;
+  return bodies ? sum / bodies : 1;
 }
 
 std::string hex(const Vector3d& colour) {
@@ -110,15 +116,16 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
   scene.stage.low.z() = floor - 0.01 * size;
   scene.stage.cell = tick(0, shown.sizes().head<2>().maxCoeff());
 
-  // a camera that sees much; a little more does not outweigh the preferred one
+  // the camera that sees most; a little more does not outweigh the preferred one
   double most = -1;
   for (const double azimuth : kAzimuths) {
     const Camera camera(azimuth);
-    double visible = 0;
-    for (const std::size_t k :
-         {std::size_t{0}, configurations.size() / 2, configurations.size() - 1})
-      visible += visible_part(surfaces(scenario, configurations[k], kCoarse), camera) / 3;
-    if (visible > most + 0.06) scene.camera = camera, most = visible;
+    double visible = azimuth == kAzimuths[0] ? 0.05 : 0;
+    for (std::size_t k = 0; k <= 4; ++k) {
+      const VectorXd& q = configurations[k * (configurations.size() - 1) / 4];
+      visible += visible_part(surfaces(scenario, q, kCoarse), camera) / 5;
+    }
+    if (visible > most) scene.camera = camera, most = visible;
   }
 
   AlignedBox2d window;
