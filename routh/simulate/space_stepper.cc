@@ -13,7 +13,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kClosed = 1e-9;  // gaps and overlaps below this need no correction [m]
-constexpr double kSolved = 1e-8;  // residual of a step; rows that nearly depend on each other make
+constexpr double kSolved = 1e-6;  // residual of a step; rows that nearly depend on each other make
                                   // smaller ones expensive
 constexpr int kPasses = 3;        // of the correction
 constexpr double kSlow = 0.1;     // a contact may come nearer by this beyond what is seen [m/s]

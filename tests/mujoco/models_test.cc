@@ -22,6 +22,9 @@ struct Promise {
   const char *model, *keyframe;
   int touching, approaching;
 };
+void PrintTo(const Promise& promise, std::ostream* out) {
+  *out << promise.model << ' ' << promise.keyframe;
+}
 
 class ShippedModels : public testing::TestWithParam<Promise> {};
 
