@@ -208,6 +208,11 @@ std::string_view to_string(ExactStatus status) {
 
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   validate(problem);
+  if (problem.tangents == 2 && problem.contacts() > 2) {
+    throw std::invalid_argument(
+        "exact: in space sets of more than two contacts are out of reach (here are " +
+        std::to_string(problem.contacts()) + "); the set law samples them");
+  }
   if (!(options.precision > 0 && options.precision < 1e-3))
     throw std::invalid_argument("exact: precision must be between 0 and 1e-3");
   if (options.max_polyhedra < 1)

@@ -42,7 +42,8 @@ struct [[nodiscard]] ExactResult {
   double seconds = 0;
 };
 
-/// In space with the linearised friction cone; its edges multiply the cells. The order of contacts
+/// In space with the linearised friction cone, whose edges multiply the cells, for one or two
+/// contacts; throws std::invalid_argument for more. The order of contacts
 /// does not matter; large friction (μ = 1e5) does not harm.
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options = {});
 
