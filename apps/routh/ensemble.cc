@@ -25,6 +25,10 @@ struct EnsembleArguments {
   std::string json, csv, plot;
 };
 
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() > most ? fmt::format("{:.{}}..", text, most - 3) : text;
+}
+
 std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
   std::string text =
       fmt::format("{}\n{} runs in {:.3g} s, {:.3g} a second{}\n", scenario.title, r.runs.size(),
@@ -35,8 +39,7 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
     constexpr std::size_t kShown = 12;
     for (std::size_t k = 0; k < list.size() && k < kShown; ++k) {
       const std::string& name = list[k].name;
-      text += fmt::format("    {:>6}  {}\n", list[k].count,
-                          name.size() > 100 ? name.substr(0, 97) + ".." : name);
+      text += fmt::format("    {:>6}  {}\n", list[k].count, shortened(name, 100));
     }
     if (list.size() > kShown) text += fmt::format("    .. {} more\n", list.size() - kShown);
   };
@@ -58,9 +61,9 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
                                  scenario.title, tree.branches.size(),
                                  tree.complete ? "" : " (the limit was reached: incomplete)");
   for (const Branch& b : tree.branches) {
-    text += fmt::format("    {:<9.6f} {:>5} {:>8}   {}{}\n", b.state.time, b.ways, b.outcomes,
-                        std::string(2 * static_cast<std::size_t>(b.depth), ' '),
-                        b.word.size() > 90 ? b.word.substr(0, 87) + ".." : b.word);
+    text +=
+        fmt::format("    {:<9.6f} {:>5} {:>8}   {}{}\n", b.state.time, b.ways, b.outcomes,
+                    std::string(2 * static_cast<std::size_t>(b.depth), ' '), shortened(b.word, 90));
   }
   return text;
 }

@@ -1,0 +1,1 @@
+// Nothing: the headers of the tests are precompiled with it.
