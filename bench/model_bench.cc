@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <mujoco/mujoco.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <ctime>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -22,11 +24,46 @@ struct Case {
   std::string model, state;
 };
 
-void outcomes(const Case& c) {
+/// Sixteen contacts: the corners of four flat feet of a robot with eighteen velocities.
+ImpactProblem four_flat_feet() {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const auto matrix = [&](int rows, int columns) {
+    return Eigen::MatrixXd(
+        Eigen::MatrixXd::NullaryExpr(rows, columns, [&] { return uniform(random); }));
+  };
+  constexpr int kVelocities = 18, kFeet = 4, kContacts = 4 * kFeet;
+  const Eigen::MatrixXd root = matrix(kVelocities, kVelocities);
+  const Eigen::MatrixXd M =
+      root * root.transpose() + 0.5 * Eigen::MatrixXd::Identity(kVelocities, kVelocities);
+  Eigen::MatrixXd J(3 * kContacts, kVelocities);
+  for (int foot = 0; foot < kFeet; ++foot) {
+    const Eigen::MatrixXd twist = matrix(6, kVelocities);
+    for (int k = 0; k < 4; ++k) {
+      const double x = k % 2 ? 0.1 : -0.1, y = k / 2 ? 0.05 : -0.05;
+      Eigen::MatrixXd at(3, 6);  // velocity of a corner by that of its foot
+      at << 1, 0, 0, 0, 0, -y, 0, 1, 0, 0, 0, x, 0, 0, 1, y, -x, 0;
+      const Eigen::MatrixXd rows = at * twist;
+      const int i = 4 * foot + k;
+      J.row(i) = rows.row(2);
+      J.middleRows(kContacts + 2 * i, 2) = rows.topRows(2);
+    }
+  }
+  ImpactProblem p{.G = J * M.inverse() * J.transpose(),
+                  .c = J * matrix(kVelocities, 1),
+                  .mu = Eigen::VectorXd::Constant(kContacts, 0.7),
+                  .tangents = 2};
+  p.G = 0.5 * (p.G + p.G.transpose()).eval();
+  return p;
+}
+
+ImpactProblem impact_of(const Case& c) {
   mujoco::System system(std::string(ROUTH_SCENARIOS) + "/" + c.model + ".xml");
   const State state = system.keyframe(c.state);
-  ReducedImpact impact = reduce(system.terms(state.q, state.v), state.v, 1e-6);
-  const ImpactProblem& p = impact.problem;
+  return reduce(system.terms(state.q, state.v), state.v, 1e-6).problem;
+}
+
+void outcomes(const Case& c, const ImpactProblem& p) {
   const double step = -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean();
   const SetResult r = set_valued(p, {.samples = 1 << 13, .step = step, .threads = 1, .keep = 0});
   fmt::print("{:<14} {:<8} {:>8} {:>14.0f} {:>12.2f} {:>12.1f} {:>12.1e} {:>8}\n", c.model, c.state,
@@ -78,7 +115,8 @@ int main() {
   fmt::print(
       "outcomes of the set law, one core\n{:<14} {:<8} {:>8} {:>14} {:>12} {:>12} {:>12} {:>8}\n",
       "model", "state", "contacts", "samples a s", "steps each", "us a step", "residual", "failed");
-  for (const Case& c : cases) outcomes(c);
+  for (const Case& c : cases) outcomes(c, impact_of(c));
+  outcomes({"four flat feet", "random"}, four_flat_feet());
   fmt::print(
       "\ntime-stepping, h = 1 ms, 1 s; MuJoCo {} with the model's own solver\n"
       "{:<14} {:<8} {:>10} {:>14} {:>12} {:>12} {:>14} {:>10}\n",
