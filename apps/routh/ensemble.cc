@@ -78,7 +78,7 @@ int run_ensemble(const EnsembleArguments& a) {
   const io::Scenario scenario = a.scenario.load();
   if (!scenario.mechanism) {
     throw io::InputError(
-        fmt::format("{}: an ensemble needs a mechanism that moves", a.scenario.name));
+        fmt::format("{}: an ensemble needs a planar mechanism that moves", a.scenario.name));
   }
   const HybridOptions hybrid = hybrid_options(scenario, a.hybrid, a.end, a.every, 200);
   const State start{0, scenario.q, scenario.v};

@@ -398,4 +398,57 @@ TEST_F(App, AModelIsAnimatedAndComparedInItsFigure) {
 }
 #endif
 
+TEST_F(App, ModelsAreAnsweredOrRefusedWithAReason) {
+  const Result known = run("list");
+  if (known.out.find("quadruped") == std::string::npos) {
+    const Result r = run("impact quadruped");
+    EXPECT_EQ(r.code, 2);
+    EXPECT_NE(r.out.find("libmujoco-dev"), std::string::npos) << r.out;
+    GTEST_SKIP() << "built without MuJoCo";
+  }
+  const auto set = json_of("impact quadruped --state land --law set --samples 64 --compare mujoco");
+  EXPECT_EQ(set["contacts"].size(), 4u);
+  EXPECT_EQ(set["velocities"].size(), 18u);
+  EXPECT_EQ(set["edges"], 8);
+  EXPECT_EQ(set["outcomes"][0]["tangential"][0].size(), 2u);
+  EXPECT_EQ(set["summary"]["branches_enumerated"], false);
+  EXPECT_TRUE(set["compare"]["reached"]);
+  EXPECT_GT(set["compare"]["distance"], 0);
+  EXPECT_GT(set["compare"]["stiff"]["penetration"], 0);
+  EXPECT_EQ(json_of("impact quadruped --drop 0.3")["contacts"].size(),
+            2u);  // it pitches as it falls
+  EXPECT_EQ(json_of("check biped")["ambiguous_contacts"].size(), 8u);
+  const auto moved = json_of("simulate thrown-box --step 1e-3 --end 0.05");
+  EXPECT_EQ(moved["coordinates"].size(), 7u);
+  EXPECT_EQ(moved["velocities"].size(), 6u);
+  EXPECT_LT(moved["summary"]["max_penetration"], 1e-8);
+
+  routh::io::write_file(folder_ + "/bad.xml",
+                        "<mujoco>\n<worldbody><geom type='blob'/></worldbody></mujoco>\n");
+  const std::string high = "0,0,0.6,1,0,0,0,0,.6,-1.2,0,.6,-1.2,0,.6,-1.2,0,.6,-1.2";
+  const std::string deep = "0,0,0.2,1,0,0,0,0,.6,-1.2,0,.6,-1.2,0,.6,-1.2,0,.6,-1.2";
+  const std::vector<std::pair<std::string, std::string>> refused{
+      {"impact nowhere.xml", "no scenario or file"},
+      {"impact " + folder_ + "/bad.xml", "line 2"},
+      {"impact quadruped --state lnd", "did you mean 'land'"},
+      {"impact quadruped --qpos 1,2", "has 2 numbers; the model has 19"},
+      {"impact quadruped --qpos " + high, "fl_foot/floor 0.2"},
+      {"impact quadruped --qpos " + deep, "penetrates"},
+      {"impact quadruped --qvel 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0", "no contact approaches"},
+#ifdef ROUTH_HAS_EXACT
+      {"impact quadruped --law exact", "more than two contacts"},
+#endif
+      {"impact quadruped --set a=1", "no parameters"},
+      {"impact rocking-block --state land", "--state"},
+      {"impact rocking-block --compare mujoco", "not a model"},
+      {"simulate quadruped --method hybrid", "time-stepping"},
+      {"simulate quadruped --law set", "simultaneous law alone"},
+      {"ensemble quadruped", "planar"}};
+  for (const auto& [arguments, reason] : refused) {
+    const Result r = run(arguments);
+    EXPECT_EQ(r.code, 2) << arguments;
+    EXPECT_NE(r.out.find(reason), std::string::npos) << arguments << "\n" << r.out;
+  }
+}
+
 }  // namespace

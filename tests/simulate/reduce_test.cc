@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <numeric>
 #include <random>
 
 #include "routh/impact/simultaneous.h"
@@ -115,6 +116,27 @@ TEST(Reduce, MaximalAndMinimalCoordinatesAgree) {
                       small = reduce(minimal.terms(q2, v2), v2);
   EXPECT_LT((big.problem.G - small.problem.G).norm(), 1e-12);
   EXPECT_LT((big.problem.c - small.problem.c).norm(), 1e-12);
+}
+
+// Nine points of a square patch in one plane, another pair in the middle of it, and a point above.
+TEST(ExtremePoints, KeepTheCornersOfAPatch) {
+  Terms terms;
+  const auto add = [&](double x, double y, double z, int pair) {
+    Contact c{.name = std::to_string(terms.contacts.size())};
+    c.point = {x, y, z};
+    c.normal = Eigen::Vector3d::UnitZ();
+    c.pair = pair;
+    terms.contacts.push_back(c);
+  };
+  for (const double x : {0.0, 0.5, 1.0}) {
+    for (const double y : {0.0, 0.5, 1.0}) add(x, y, 0, 7);
+  }
+  add(0.5, 0.5, 0, 8);
+  add(0.5, 0.5, 0.1, 7);
+  std::vector<int> all(terms.contacts.size());
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(extreme_points(terms, all), (std::vector<int>{0, 2, 6, 8, 9, 10}));
+  EXPECT_EQ(extreme_points(terms, {1, 4, 7}), (std::vector<int>{1, 7}));  // in a line: its ends
 }
 
 }  // namespace
