@@ -22,6 +22,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kRounding = 1e-13;  // of gaps and their rates at the start [m], [m/s]
+constexpr long kRestSteps = 1000;    // without motion, after which a mechanism rests for good
 constexpr long kFirstSteps = 10;     // in which contacts that touch at the start begin to press
 
 /// y = (q, v) and its derivative, evaluated where CVODE asks.
@@ -218,6 +219,19 @@ Motion prepare(const System& system, const State& start, const CompliantOptions&
   return motion;
 }
 
+/// An event where a contact opens or closes.
+void note_change(const Motion& motion, int i, Motion::Piece before, double time, Trajectory& t) {
+  using Piece = Motion::Piece;
+  const Piece now = motion.pieces[i];
+  if ((before == Piece::kOpen) == (now == Piece::kOpen)) return;
+  t.events.push_back({.time = time,
+                      .kind = now == Piece::kOpen ? EventKind::kLiftOff : EventKind::kImpact,
+                      .contacts = {i},
+                      .v_minus = motion.v,
+                      .v_plus = motion.v,
+                      .impulse = Eigen::VectorXd::Zero(2)});
+}
+
 /// A contact reaches the end of its piece: the next one, by the direction of the crossing.
 void follow(Motion& motion, int i, const int* crossed, double time, Trajectory& t) {
   using Piece = Motion::Piece;
@@ -239,13 +253,25 @@ void follow(Motion& motion, int i, const int* crossed, double time, Trajectory& 
     if (crossed[2] != 0) on = crossed[2] > 0 ? Piece::kPositive : Piece::kWithin;
     if (crossed[3] != 0) on = crossed[3] < 0 ? Piece::kNegative : Piece::kWithin;
   }
-  if ((before == Piece::kOpen) == (on == Piece::kOpen)) return;
-  t.events.push_back({.time = time,
-                      .kind = on == Piece::kOpen ? EventKind::kLiftOff : EventKind::kImpact,
-                      .contacts = {i},
-                      .v_minus = motion.v,
-                      .v_plus = motion.v,
-                      .impulse = Eigen::VectorXd::Zero(2)});
+  note_change(motion, i, before, time, t);
+}
+
+/// Contacts that CVODE lost, because two of their roots lay closer together than its time
+/// resolution: those that are on another side of the ground than their piece. True: there were
+/// some.
+bool regain(Motion& motion, double time, Trajectory& t) {
+  constexpr double kLost = 1e-11;  // gap on the wrong side [m]
+  bool any = false;
+  for (int i = 0; i < static_cast<int>(motion.pieces.size()); ++i) {
+    const bool open = motion.pieces[i] == Motion::Piece::kOpen;
+    if (open ? motion.gaps[i] >= -kLost : motion.gaps[i] <= kLost) continue;
+    if (!any) motion.system.evaluate(time, motion.q, motion.v, motion.terms);
+    any = true;
+    const Motion::Piece before = motion.pieces[i];
+    motion.pieces[i] = motion.piece(i);
+    note_change(motion, i, before, time, t);
+  }
+  return any;
 }
 
 }  // namespace
@@ -284,6 +310,7 @@ Trajectory simulate(const System& system, const State& start, const CompliantOpt
 
   double time = start.time, next_record = start.time + options.every;
   VectorXd forces = motion.contact_forces(), impulses = VectorXd::Zero(2 * contacts);
+  long rested = 0;
   while (time < options.end) {
     const double before = time;
     const int flag = CVode(solver.cvode, options.end, solver.y, &time, CV_ONE_STEP);
@@ -318,15 +345,31 @@ Trajectory simulate(const System& system, const State& start, const CompliantOpt
       if (options.impulses) forces = motion.contact_forces();
       check(CVodeReInit(solver.cvode, time, solver.y), "restart");
     }
+    system.gaps(motion.q, motion.gaps, motion.joints);
+    if (regain(motion, time, t)) {
+      if (options.impulses) forces = motion.contact_forces();
+      check(CVodeReInit(solver.cvode, time, solver.y), "restart");
+    }
     for (int i = 0; i < contacts; ++i)
       touched[i] = touched[i] || motion.pieces[i] != Motion::Piece::kOpen;
-    system.gaps(motion.q, motion.gaps, motion.joints);
     if (contacts > 0) t.max_penetration = std::max(t.max_penetration, -motion.gaps.minCoeff());
     if (options.every == 0 || time >= next_record || time >= options.end) {
       record(time);
       if (options.impulses) t.impulse.push_back(impulses);
       impulses.setZero();
       while (options.every > 0 && next_record <= time) next_record += options.every;
+    }
+
+    // at rest to within the width of (89)-(90), steps would stay at the resolution of rounding
+    rested = motion.v.lpNorm<Eigen::Infinity>() <= options.eps ? rested + 1 : 0;
+    if (rested > kRestSteps) {
+      time = options.end;
+      record(time);
+      if (options.impulses) {
+        system.evaluate(time, motion.q, motion.v, motion.terms);
+        t.impulse.push_back((time - t.time[t.time.size() - 2]) * motion.contact_forces());
+      }
+      break;
     }
 
     // is the impact over?

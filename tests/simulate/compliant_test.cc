@@ -52,6 +52,21 @@ TEST(Compliant, StifferContactsTendToARigidOutcome) {
   }
 }
 
+// Two roots of a contact may lie closer together than CVODE sees; the block still comes to rest.
+TEST(Compliant, ABlockRocksToRestAndNothingIsLost) {
+  const io::Scenario s = io::load_scenario("rocking-block");
+  const double k = 1e6;
+  const Trajectory t =
+      simulate(*s.mechanism, {0, s.q, s.v},
+               CompliantOptions{.stiffness = {1e3 * k, k}, .end = 1, .every = 0.01});
+  EXPECT_EQ(t.final.time, 1);
+  EXPECT_LT(t.max_penetration, 1e-3);
+  EXPECT_LT(t.final.v.norm(), 1e-9);
+  // half of the weight on either spring
+  EXPECT_NEAR(t.final.q[1], 1 - 0.25 * 9.81 * (1 / k + 1e-3 / k), 1e-8);
+  EXPECT_EQ(t.time.back(), 1);
+}
+
 TEST(Compliant, TheStifferCornerGoesFirst) {
   // P1 Fig. 12: a ratio of 1e5 is nearly sequential; the exact set ends at 0.0930 m/s
   const io::Scenario s = io::load_scenario("rocking-block");
