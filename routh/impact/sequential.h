@@ -20,8 +20,8 @@ struct SequentialOptions {
   SingleLaw single = SingleLaw::kRouth;
   int max_impacts = 1000;  ///< longest sequence
   /// Most distinct intermediate velocities explored over all orders. When there are more, the
-  /// orders explored so far are completed by the cyclic ones: every permutation, repeated. 0: 20 000
-  /// in the plane, 80 000/m² for m contacts in space, where each impact is an integration.
+  /// orders explored so far are completed by the cyclic ones: every permutation, repeated. 0: 20
+  /// 000 in the plane, 80 000/m² for m contacts in space, where each impact is an integration.
   int max_states = 0;
 };
 
