@@ -143,16 +143,21 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
   std::string text = fmt::format(
       "\nset of outcomes from {} samples{}\n"
-      "    {} ended with no approaching contact; {:.2f} LCPs a sample, at most {}\n"
-      "    {:.1f} % of the samples met a step with several solutions ({} of {} steps){}\n"
-      "    largest residual {:.1e}; {:.3g} s, {} samples a second\n",
+      "    {} ended with no approaching contact; {:.2f} LCPs a sample, at most {}\n",
       amount(samples), r.stopped ? " (stopped early: incomplete)" : "",
       amount(static_cast<double>(r.terminated)), static_cast<double>(r.steps) / samples,
-      r.most_steps, 100 * static_cast<double>(r.ambiguous_samples) / samples,
-      amount(static_cast<double>(r.ambiguous_steps)), amount(static_cast<double>(r.steps)),
-      r.enumerated ? "; all were found and one was drawn"
-                   : ";\n    too many contacts to enumerate: each step took one solution of many",
-      r.max_residual, r.seconds, amount(samples / std::max(1e-9, r.seconds)));
+      r.most_steps);
+  text += r.enumerated
+              ? fmt::format(
+                    "    {:.1f} % of the samples met a step with several solutions ({} of {} "
+                    "steps); all were found and one was drawn\n",
+                    100 * static_cast<double>(r.ambiguous_samples) / samples,
+                    amount(static_cast<double>(r.ambiguous_steps)),
+                    amount(static_cast<double>(r.steps)))
+              : "    too many contacts to enumerate the solutions of a step: each took one, from a "
+                "random start\n";
+  text += fmt::format("    largest residual {:.1e}; {:.3g} s, {} samples a second\n",
+                      r.max_residual, r.seconds, amount(samples / std::max(1e-9, r.seconds)));
   if (r.unsolved > 0)
     text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
   if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";
