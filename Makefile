@@ -67,8 +67,10 @@ check-clang:
 check-sanitizers:
 	@echo "== exact sets under the same sanitizers, with GCC"
 	@cmake -S . -B build-sanitize $(SANITIZED) $(QUIET)
-	@cmake --build build-sanitize -j $(JOBS) --target exact_test $(QUIET)
-	@if [ -x build-sanitize/tests/exact_test ]; then build-sanitize/tests/exact_test --gtest_brief=1; fi
+	@if grep -q ROUTH_PPL_COMPILES:INTERNAL=1 build-sanitize/CMakeCache.txt; then \
+	  cmake --build build-sanitize -j $(JOBS) --target exact_test $(QUIET) && \
+	  build-sanitize/tests/exact_test --gtest_brief=1; \
+	else echo "left out: they were not built"; fi
 
 format:
 	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format -i
