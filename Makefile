@@ -65,8 +65,8 @@ check-clang:
 	@ctest --test-dir build-clang -j $(JOBS) --output-on-failure
 
 check-sanitizers:
-	@echo "== exact sets under the same sanitizers, with GCC"
-	@cmake -S . -B build-sanitize $(SANITIZED) $(QUIET)
+	@echo "== exact sets under the same sanitizers, with GCC and without models of MuJoCo"
+	@cmake -S . -B build-sanitize $(SANITIZED) -DROUTH_MUJOCO=OFF $(QUIET)
 	@if grep -q ROUTH_PPL_COMPILES:INTERNAL=1 build-sanitize/CMakeCache.txt; then \
 	  cmake --build build-sanitize -j $(JOBS) --target exact_test $(QUIET) && \
 	  build-sanitize/tests/exact_test --gtest_brief=1; \
