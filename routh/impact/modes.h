@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -45,17 +46,24 @@ double count_modes(const ImpactProblem& problem, bool bounded);
 
 struct ModeSystem {
   Eigen::MatrixXd S, P;    ///< rows as c; P has a column for every entry of x
-  Eigen::MatrixXd K, R;    ///< K is square
+  Eigen::MatrixXd Z;       ///< the velocities that vanish: Z c' = 0
+  Eigen::MatrixXd K, R;    ///< Z G S, square, and Z (X + G P)
   Eigen::MatrixXd Fu, Fx;  ///< inequalities, one per row
   std::vector<int> zeros;  ///< entries of c' that vanish
 };
 ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bounded);
+
+/// u = U x of a regular mode; nothing where K is singular or nearly so. The problem is normalised.
+std::optional<Eigen::MatrixXd> free_impulses(const ImpactProblem& problem, const ModeSystem& s);
 
 /// All solutions of one step problem, distinct in velocity.
 struct [[nodiscard]] StepOutcomes {
   std::vector<Outcome> outcomes;
   /// Pieces where velocities form a continuum: indices of the outcomes at its corners.
   std::vector<std::vector<int>> continua;
+  /// Solutions if a singular mode, or one that asks for enormous impulses, has any, which rounding
+  /// cannot decide.
+  std::vector<Outcome> borderline;
 };
 
 /// Every solution by plain enumeration of modes: the yardstick for faster ways. `lambda_max` empty:
@@ -79,7 +87,8 @@ class ModeTable {
     Eigen::MatrixXd impulse;                                                   ///< λ = impulse x
     std::vector<int> zeros;
   };
-  ImpactProblem problem_;
+  ImpactProblem given_;
+  Normalised normalised_;
   std::vector<Entry> entries_;
 };
 

@@ -77,13 +77,19 @@ class ByModes final : public StepwiseWalk::Steps {
 /// their index alone.
 class BySweeps final : public StepwiseWalk::Steps {
  public:
-  explicit BySweeps(const ImpactProblem& problem) : solver_(problem), order_(problem.contacts()) {}
+  explicit BySweeps(const ImpactProblem& problem)
+      : solver_(problem),
+        order_(problem.contacts()),
+        mobility_(problem.G.diagonal().head(problem.contacts())) {}
   std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
     std::iota(order_.begin(), order_.end(), 0);
     for (std::size_t i = order_.size() - 1; i > 0; --i)
       std::swap(order_[i], order_[static_cast<std::size_t>(random() * static_cast<double>(i + 1))]);
     lambda_.setZero(c.size());
-    for (Eigen::Index i = 0; i < bound.size(); ++i) lambda_[i] = bound[i] * random();
+    // no start is much larger than the answer can be
+    const double speed = 4 * c.lpNorm<Eigen::Infinity>();
+    for (Eigen::Index i = 0; i < bound.size(); ++i)
+      lambda_[i] = random() * (bound[i] * mobility_[i] > speed ? speed / mobility_[i] : bound[i]);
     solver_.reset();
     if (!solver_.solve(c, bound, order_, {.tolerance = kAccepted}, lambda_)) return {};
     return Step{{lambda_, solver_.c_plus(), solver_.residual()}};
@@ -92,28 +98,32 @@ class BySweeps final : public StepwiseWalk::Steps {
  private:
   SweepSolver solver_;
   std::vector<int> order_;
-  VectorXd lambda_;
+  VectorXd mobility_, lambda_;
 };
 
 /// Lemke's solution, with a random covering vector.
 class ByLemke final : public StepwiseWalk::Steps {
  public:
-  explicit ByLemke(const ImpactProblem& problem) : at_(problem) {}
-  std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
-    at_.c = c;
+  explicit ByLemke(const ImpactProblem& problem) : units_(problem), at_(units_.problem) {}
+  std::optional<Step> solve(const VectorXd& c, const VectorXd& lambda_max,
+                            Random& random) override {
+    at_.c = c / units_.speed;
+    const VectorXd bound = units_.impulse_from(lambda_max);
     const lcp::Problem lcp = step_lcp(at_, bound);
     VectorXd cover(lcp.size());
     for (double& x : cover) x = 0.05 + random();
     lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
     if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
     if (found.status != lcp::Status::kSolved) return {};
-    Step step{{.impulse = impulse_from_lcp(at_, found.z), .c_plus = {}}};
-    step.outcome.c_plus = c + at_.G * step.outcome.impulse;
-    step.outcome.residual = residual(at_, step.outcome.impulse, bound);
-    return step;
+    Outcome outcome{.impulse = impulse_from_lcp(at_, found.z), .c_plus = {}};
+    outcome.c_plus = at_.c + at_.G * outcome.impulse;
+    outcome.residual = residual(at_, outcome.impulse, bound);
+    if (outcome.residual > kAccepted) return {};
+    return Step{denormalised(units_, std::move(outcome))};
   }
 
  private:
+  Normalised units_;
   ImpactProblem at_;
 };
 

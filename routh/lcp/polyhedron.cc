@@ -36,34 +36,18 @@ void for_each_subset(int count, int size, Visit visit) {
 
 }  // namespace
 
-Corners corners(const MatrixXd& E, const VectorXd& e, const MatrixXd& F, const VectorXd& f,
+Corners corners(const VectorXd& x0, const MatrixXd& N, const MatrixXd& F, const VectorXd& f,
                 double tolerance) {
   Corners result;
-  const int n = static_cast<int>(E.cols());
-  const double data = 1e-300 + (e.size() ? e.cwiseAbs().maxCoeff() : 0.0) +
-                      (f.size() ? f.cwiseAbs().maxCoeff() : 0.0);
-
-  // the affine hull of the equations: x = x0 + N t
-  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
-  solver.setThreshold(1e-11);
-  VectorXd x0 = VectorXd::Zero(n);
-  MatrixXd N = MatrixXd::Identity(n, n);
-  if (E.rows() > 0) {
-    solver.compute(E);
-    x0 = solver.solve(-e);
-    if ((E * x0 + e).lpNorm<Eigen::Infinity>() > tolerance * data) return result;
-    Eigen::FullPivLU<MatrixXd> lu;
-    lu.setThreshold(1e-11);
-    lu.compute(E);
-    N = lu.dimensionOfKernel() > 0 ? MatrixXd(lu.kernel()) : MatrixXd(n, 0);
-  }
   const int d = static_cast<int>(N.cols());
   const MatrixXd H = F * N;
   const VectorXd g = F * x0 + f;
 
+  const double data = 1e-300 + (f.size() ? f.lpNorm<Eigen::Infinity>() : 0.0);
   const auto feasible = [&](const VectorXd& t) {
     const VectorXd slack = H * t + g;
-    return slack.size() == 0 || slack.minCoeff() >= -tolerance * data;
+    const VectorXd terms = H.cwiseAbs() * t.cwiseAbs() + F.cwiseAbs() * x0.cwiseAbs();
+    return ((slack + tolerance * terms).array() >= -tolerance * data).all();
   };
   if (d == 0) {
     if (feasible(VectorXd(0))) result.x.push_back(x0);
