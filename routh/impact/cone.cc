@@ -55,15 +55,14 @@ LeastMotion least_motion(const MatrixXd& G, const ImpactProblem& problem) {
   const auto [scaled, s] = equilibrated(G, problem);
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
   const double largest = eigen.eigenvalues().maxCoeff();
-  const VectorXd root = eigen.eigenvalues()
-                            .unaryExpr([&](double x) { return x > kRounding * largest ? std::sqrt(x) : 0.0; });
+  const VectorXd root = eigen.eigenvalues().unaryExpr(
+      [&](double x) { return x > kRounding * largest ? std::sqrt(x) : 0.0; });
   std::vector<VectorXd> edges = edges_of(problem), moves;
   for (VectorXd& edge : edges) {
     // in the scaled units; contacts scale as a whole, so the cone stays what it is
     VectorXd move = root.asDiagonal() * (eigen.eigenvectors().transpose() * edge);
     const double size = move.norm();
-    if (!(size > std::sqrt(kRounding * largest) * edge.norm()))
-      return {s.cwiseProduct(edge), 0};
+    if (!(size > std::sqrt(kRounding * largest) * edge.norm())) return {s.cwiseProduct(edge), 0};
     edge /= size;
     moves.push_back(move / size);
   }

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "routh/impact/precise.h"
-
 #include "routh/lcp/polyhedron.h"
 #include "routh/lcp/square_system.h"
 
@@ -16,8 +15,10 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-constexpr double kZero = 1e-13;     // a velocity that vanishes, relative to the sums it comes from
+constexpr double kZero = 1e-13;  // a velocity that vanishes, relative to the sums it comes from
 constexpr double kTabulated = 1e-11;  // smallest pivot of a mode that is solved by a product
+constexpr double kGain =
+    1e-9;  // of energy, by an outcome: more means that G is not what it should be
 constexpr double kEnormous = 1e10;  // impulses of this size: the data decide by their last digits
 
 std::vector<ContactMode> contact_modes(const ImpactProblem& problem, int contact, bool bounded) {
@@ -221,8 +222,7 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       const auto [u, kernel, defect] = system.solve_singular(-s.R * x, size);
       if (defect > lcp::kInconsistent) continue;
       decided = defect <= lcp::kConsistent;
-      for (const VectorXd& corner :
-           lcp::corners(u, kernel, s.Fu, s.Fx * x, tolerance).x) {
+      for (const VectorXd& corner : lcp::corners(u, kernel, s.Fu, s.Fx * x, tolerance).x) {
         if (decided) {
           consider(outcome_of(problem, s, x, corner, bound));
         } else {
@@ -235,10 +235,12 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
 
     std::vector<int> piece;
     for (Outcome& outcome : candidates) {
-      piece.push_back(insert_distinct(decided ? result.outcomes : result.borderline,
-                                      denormalised(normalised, std::move(outcome)),
-                                      same * normalised.speed));
+      outcome = denormalised(normalised, std::move(outcome));
+      decided = decided && energy_gain(given, outcome) <= kGain;
     }
+    for (Outcome& outcome : candidates)
+      piece.push_back(insert_distinct(decided ? result.outcomes : result.borderline,
+                                      std::move(outcome), same * normalised.speed));
     if (!decided) continue;
     std::sort(piece.begin(), piece.end());
     piece.erase(std::unique(piece.begin(), piece.end()), piece.end());
@@ -293,8 +295,7 @@ std::vector<Outcome> ModeTable::solve(const VectorXd& c, const VectorXd& lambda_
     // velocities that the mode makes zero are exactly zero, if they are
     if (!(outcome.c_plus(entry.zeros).cwiseAbs().array() <= slack).all()) continue;
     outcome.c_plus(entry.zeros).setZero();
-    insert_distinct(outcomes, denormalised(normalised_, std::move(outcome)),
-                    same_velocity(given_));
+    insert_distinct(outcomes, denormalised(normalised_, std::move(outcome)), same_velocity(given_));
   }
   if (outcomes.empty()) {
     ImpactProblem given = given_;

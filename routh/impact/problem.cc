@@ -119,8 +119,6 @@ std::string_view to_string(Quantity quantity) {
       return "friction";
     case Quantity::kSlip:
       return "slip";
-    case Quantity::kEnergy:
-      return "energy";
   }
   return "unknown";
 }
@@ -209,7 +207,8 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
   constexpr double kTrusted = 1e-6;  // rounding above this proves nothing
   double scale = problem.c.lpNorm<Eigen::Infinity>();
   const VectorXd mobility = mobilities(problem);
-  if (scale == 0) scale = (mobility.cwiseProduct(lambda.head(problem.contacts()))).cwiseAbs().maxCoeff();
+  if (scale == 0)
+    scale = (mobility.cwiseProduct(lambda.head(problem.contacts()))).cwiseAbs().maxCoeff();
   if (scale == 0) scale = 1;
   Violation worst;
   const auto note = [&](Quantity of, int contact, double size, double noise) {
@@ -219,12 +218,6 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
       worst = {std::isfinite(counted) ? counted / scale : kInfinity, of, contact};
   };
 
-  double work = 0, work_terms = 0;  // λᵀ(c + c⁺)
-  const auto account_work = [&](int row) {
-    work += lambda[row] * (problem.c[row] + c_plus[row]);
-    work_terms += std::abs(lambda[row]) *
-                  (std::abs(problem.c[row]) + std::abs(c_plus[row]) + 1e10 * rounding[row]);
-  };
   for (int i = 0; i < problem.contacts(); ++i) {
     const int t = problem.tangent(i);
     const double g = mobility[i], load = g * lambda[i];
@@ -260,11 +253,7 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
     } else {
       note(Quantity::kFriction, i, beyond, 1e-15 * cone + (problem.tangents > 1 ? noise : 0));
     }
-    account_work(i);
-    for (int k = 0; k < problem.tangents; ++k) account_work(t + k);
   }
-  // energy never grows; relative to the works that make up the sum
-  if (work > 1e-10 * work_terms) note(Quantity::kEnergy, -1, scale * work / work_terms, 0);
   return worst;
 }
 
@@ -282,6 +271,14 @@ Violation violation(const ImpactProblem& problem, const VectorXd& lambda,
 Violation violation(const ImpactProblem& problem, const VectorXd& lambda,
                     const VectorXd& lambda_max, const VectorXd& c_plus) {
   return violation_within(problem, lambda, lambda_max, c_plus, VectorXd::Zero(c_plus.size()));
+}
+
+double energy_gain(const ImpactProblem& problem, const Outcome& outcome) {
+  const VectorXd both = problem.c + outcome.c_plus;
+  const VectorXd rounding =
+      problem.c.cwiseAbs() + problem.G.cwiseAbs() * outcome.impulse.cwiseAbs();
+  const double terms = outcome.impulse.cwiseAbs().dot(both.cwiseAbs() + 1e-5 * rounding);
+  return terms > 0 ? std::max(0.0, outcome.impulse.dot(both) / terms) : 0;
 }
 
 double residual(const ImpactProblem& problem, const VectorXd& lambda, const VectorXd& lambda_max) {

@@ -84,17 +84,17 @@ struct Normalised {
 };
 
 /// What a solution violates most, and by how much.
-enum class Quantity { kNothing, kNormalImpulse, kNormalVelocity, kFriction, kSlip, kEnergy };
+enum class Quantity { kNothing, kNormalImpulse, kNormalVelocity, kFriction, kSlip };
 std::string_view to_string(Quantity quantity);
 struct Violation {
   double size = 0;  ///< relative to the largest contact velocity before the impact; no unit
   Quantity of = Quantity::kNothing;
-  int contact = -1;  ///< -1 for energy
+  int contact = -1;
 };
 
 /// How far the impulse λ is from solving the step problem P1 (72)-(74) at the velocity p.c:
 ///
-///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺),   λᵀ(c + c⁺) ≤ 0.
+///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺).
 ///
 /// Impulses are measured by the velocity they give to their own contact, so that the violation has
 /// no unit. An empty lambda_max means no bound, which makes it the violation of the simultaneous
@@ -123,6 +123,10 @@ struct Outcome {
   Eigen::VectorXd c_plus;   ///< contact velocity afterwards [m/s]
   double residual = 0;      ///< measured, relative; the worst step for laws with several steps
 };
+
+/// Kinetic energy that an outcome adds, λᵀ(c + c⁺)/2, relative to the works it is the sum of; zero
+/// where it adds none, as it must.
+double energy_gain(const ImpactProblem& problem, const Outcome& outcome);
 
 /// The outcome of a normalised problem in the user's units.
 Outcome denormalised(const Normalised& units, Outcome outcome);

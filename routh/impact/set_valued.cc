@@ -135,9 +135,8 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
               w.residual / data);
           if (index < keep) {
             const Eigen::Map<const VectorXd> impulse(w.impulse, size);
-            result.kept[index] = {
-                denormalised(table->units(), {impulse, c, w.residual / data}), index, w.steps,
-                w.terminated};
+            result.kept[index] = {denormalised(table->units(), {impulse, c, w.residual / data}),
+                                  index, w.steps, w.terminated};
           }
           for (int k = 0; index < paths && k <= w.steps; ++k) {
             result.paths[index].push_back(

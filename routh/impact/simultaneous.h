@@ -19,12 +19,13 @@ struct SimultaneousOptions {
 struct NothingFound {
   Outcome best;         ///< the impulse that comes closest
   Violation violation;  ///< what it violates
-  bool exists = false;  ///< the friction cone is pointed: an outcome exists all the same, P1 Theorem 6
+  bool exists =
+      false;  ///< the friction cone is pointed: an outcome exists all the same, P1 Theorem 6
 };
 
 struct [[nodiscard]] SimultaneousResult {
-  std::vector<Outcome> outcomes;    ///< distinct in velocity
-  std::vector<Outcome> borderline;  ///< candidates that rounding can neither confirm nor refute
+  std::vector<Outcome> outcomes;        ///< distinct in velocity
+  std::vector<Outcome> borderline;      ///< candidates that rounding can neither confirm nor refute
   std::optional<NothingFound> nothing;  ///< only where there is no outcome
   std::vector<std::vector<int>>
       continua;            ///< outcomes between which every mixture is an outcome as well

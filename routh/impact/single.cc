@@ -119,8 +119,8 @@ struct Sliding {
     return phi;
   }
 
-  /// The direction e of a slip that begins where friction cannot hold. It stays: Gtn = (μ Gtt + ρ) e
-  /// with ρ > 0, and the size of (μ Gtt + ρ)⁻¹ Gtn falls with ρ through one just once.
+  /// The direction e of a slip that begins where friction cannot hold. It stays: Gtn = (μ Gtt + ρ)
+  /// e with ρ > 0, and the size of (μ Gtt + ρ)⁻¹ Gtn falls with ρ through one just once.
   Vector2d departure() const {
     const Eigen::SelfAdjointEigenSolver<Matrix2d> eigen(mu * Gtt);
     const Vector2d g = eigen.eigenvectors().transpose() * Gtn;
@@ -173,8 +173,7 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
     bool ended = false;
     std::optional<double> straight = scaled.settled(x[0]);
     while (!ended && !straight && x[1] > slip_ends) {
-      if (solver.steps() > 20'000 ||
-          solver.step(scaled, HUGE_VAL) != ode::StepStatus::kAccepted)
+      if (solver.steps() > 20'000 || solver.step(scaled, HUGE_VAL) != ode::StepStatus::kAccepted)
         return result;
       ended = solver.x()[3] >= 0;
       if (ended) {
@@ -197,7 +196,8 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
       // the rest of the slip is a straight line, to its end or to that of the impact
       const double r = std::exp(x[1]), along = scaled.pull(*straight).x();
       const double lift = scaled.lift(*straight);
-      const double stops = along < 0 ? -r / along : HUGE_VAL, lifts = lift > 0 ? -x[3] / lift : HUGE_VAL;
+      const double stops = along < 0 ? -r / along : HUGE_VAL,
+                   lifts = lift > 0 ? -x[3] / lift : HUGE_VAL;
       const double s = std::min(stops, lifts);
       if (!std::isfinite(s)) return result;  // jammed: no impulse here lifts the contact
       ended = lifts <= stops;

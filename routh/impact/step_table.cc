@@ -61,7 +61,8 @@ MatrixXd trial_steps(WalkTask task, int walks) {
       x.head(2 * m) = Eigen::Map<const VectorXd>(&paths[(w * (limit + 2) + k) * 2 * m], 2 * m);
       // low-discrepancy bounds: any spread over the box does
       for (int i = 0; i < m; ++i)
-        x[2 * m + i] = task.h[i] * std::fmod(0.5 + 0.6180339887 * (i + 1) * (trials.size() + 1), 1.0);
+        x[2 * m + i] =
+            task.h[i] * std::fmod(0.5 + 0.6180339887 * (i + 1) * (trials.size() + 1), 1.0);
       trials.push_back(x);
     }
   }

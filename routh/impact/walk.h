@@ -41,7 +41,7 @@ struct WalkTask {
 
   const double* h = nullptr;           ///< m, width of the box
   const double* final_step = nullptr;  ///< m, bounds of one more step at the limit; null: none
-  int limit = 0;          ///< steps, P1's N
+  int limit = 0;                       ///< steps, P1's N
   Draws draws = Draws::kUniform;
   std::uint64_t seed = 0;
   double slack = 0;     ///< this far from a hyperplane both sides are kept: the residual decides

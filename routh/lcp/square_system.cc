@@ -19,7 +19,8 @@ Equilibrium equilibrium(const MatrixXd& A) {
   VectorXd row = VectorXd::Ones(A.rows()), column = VectorXd::Ones(A.cols());
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     // rows and columns give way alike, so that a symmetric matrix stays symmetric
-    VectorXd largest_in_row = VectorXd::Zero(A.rows()), largest_in_column = VectorXd::Zero(A.cols());
+    VectorXd largest_in_row = VectorXd::Zero(A.rows()),
+             largest_in_column = VectorXd::Zero(A.cols());
     for (Index j = 0; j < A.cols(); ++j) {
       for (Index i = 0; i < A.rows(); ++i) {
         const double a = row[i] * std::abs(A(i, j)) * column[j];
@@ -28,8 +29,7 @@ Equilibrium equilibrium(const MatrixXd& A) {
       }
     }
     for (Index i = 0; i < A.rows(); ++i) row[i] /= power_of_two(std::sqrt(largest_in_row[i]));
-    for (Index j = 0; j < A.cols(); ++j)
-      column[j] /= power_of_two(std::sqrt(largest_in_column[j]));
+    for (Index j = 0; j < A.cols(); ++j) column[j] /= power_of_two(std::sqrt(largest_in_column[j]));
   }
   return {std::move(row), std::move(column)};
 }

@@ -68,7 +68,8 @@ struct RationalRows {
 /// Every outcome, distinct in c⁺; of a continuum the corners.
 class Referee {
  public:
-  explicit Referee(const RationalImpact& impact) : p_(impact), size_(static_cast<int>(p_.c.size())) {
+  explicit Referee(const RationalImpact& impact)
+      : p_(impact), size_(static_cast<int>(p_.c.size())) {
     choose(0, {});
   }
   const std::vector<RationalVector>& outcomes() const { return outcomes_; }
@@ -148,8 +149,7 @@ class Referee {
         // both slips alike: friction anywhere between a and b
         RationalRows turns = closed;
         turns.zero.push_back(sum(velocity(t(0), a), velocity(t(1), -b)));
-        turns.zero.push_back(
-            sum(sum(impulse(t(0), a), impulse(t(1), b)), impulse(i, -mu)));
+        turns.zero.push_back(sum(sum(impulse(t(0), a), impulse(t(1), b)), impulse(i, -mu)));
         turns.positive.push_back(velocity(t(0), -a));
         turns.positive.push_back(impulse(t(0), a));
         turns.positive.push_back(impulse(t(1), b));

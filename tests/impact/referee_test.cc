@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 
+#include "routh/impact/sequential.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/simulate/reduce.h"
+#include "soak.h"
 
 namespace routh {
 namespace {
@@ -81,12 +82,6 @@ VectorXd to_double(const test::RationalVector& x) {
   });
 }
 
-/// How many problems: a few hundred in the tests, more where ROUTH_SOAK says so.
-int trials(int usual) {
-  const char* soak = std::getenv("ROUTH_SOAK");
-  return soak ? usual * std::max(1, std::atoi(soak)) : usual;
-}
-
 void agree(std::mt19937& random, int m, int nv, int tangents, int trial) {
   const Twice twice = small_integers(random, m, nv, tangents);
   const std::vector<test::RationalVector> truth = test::Referee(twice.exact).outcomes();
@@ -114,14 +109,57 @@ void agree(std::mt19937& random, int m, int nv, int tangents, int trial) {
 
 TEST(Referee, FindsTheSameOutcomesInThePlaneInRationalArithmetic) {
   std::mt19937 random(131);
-  for (int trial = 0; trial < trials(400) && !HasFailure(); ++trial)
+  for (int trial = 0; trial < test::trials(400) && !HasFailure(); ++trial)
     agree(random, 1 + trial % 3, 1 + trial / 3 % 5, 1, trial);
 }
 
 TEST(Referee, FindsTheSameOutcomesInSpaceInRationalArithmetic) {
   std::mt19937 random(132);
-  for (int trial = 0; trial < trials(60) && !HasFailure(); ++trial)
+  for (int trial = 0; trial < test::trials(60) && !HasFailure(); ++trial)
     agree(random, 1 + trial % 2, 2 + trial / 2 % 5, 2, trial);
+}
+
+/// A number as the fraction it is.
+Rational exactly(double x) { return Rational(x); }
+
+// Two contacts that press on a body from nearly opposite sides, with much friction: impulses a
+// million times larger than the change of velocity. The referee takes G as it is, in fractions.
+TEST(Referee, AgreesWhereContactsNearlyJam) {
+  std::mt19937 random(133);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int found_some = 0;
+  for (int trial = 0; trial < test::trials(300) && !HasFailure(); ++trial) {
+    MatrixXd J = MatrixXd::NullaryExpr(4, 5, [&] { return normal(random); });
+    const double gap = std::pow(10, -2 - 4 * uniform(random));
+    J.row(1) = -J.row(0) + gap * J.row(1);
+    J.row(3) = -J.row(2) + gap * J.row(3);
+    ImpactProblem p{.G = J * J.transpose(),
+                    .c = J * VectorXd::NullaryExpr(5, [&] { return normal(random); }),
+                    .mu = Eigen::Vector2d(50 * uniform(random), 50 * uniform(random))};
+    p.G = 0.5 * (p.G + p.G.transpose()).eval();
+    test::RationalImpact exact;
+    for (int r = 0; r < 4; ++r) {
+      exact.G.emplace_back();
+      for (int s = 0; s < 4; ++s) exact.G.back().push_back(exactly(p.G(r, s)));
+      exact.c.push_back(exactly(p.c[r]));
+    }
+    for (const double mu : p.mu) exact.mu.push_back(exactly(mu));
+    const std::vector<test::RationalVector> truth = test::Referee(exact).outcomes();
+    const SimultaneousResult found = simultaneous(p);
+    EXPECT_EQ(found.outcomes.size() + found.borderline.size(), truth.size())
+        << "problem " << trial << ", gap " << gap;
+    found_some += !found.outcomes.empty();
+    for (const Outcome& o : found.outcomes) {
+      EXPECT_TRUE(std::any_of(truth.begin(), truth.end(), [&](const auto& t) {
+        return (to_double(t) - o.c_plus).norm() <= 1e-8 * p.c.norm();
+      })) << trial;
+    }
+    // the sequential law ends or says that it does not
+    const SequentialResult in_turn = sequential(p, {.max_impacts = 100, .max_states = 400});
+    EXPECT_TRUE(!in_turn.outcomes.empty() || !in_turn.unfinished.empty()) << trial;
+  }
+  EXPECT_GT(found_some, 100);
 }
 
 // A mode that is exactly singular and inconsistent, whose velocities were once set to zero by
@@ -129,9 +167,8 @@ TEST(Referee, FindsTheSameOutcomesInSpaceInRationalArithmetic) {
 TEST(Referee, ASingularModeWithoutSolutionIsNoOutcome) {
   MatrixXd J(4, 3);
   J << 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1;
-  const ImpactProblem p{.G = J * J.transpose(),
-                        .c = J * Eigen::Vector3d(-1, 0.5, 0),
-                        .mu = Eigen::Vector2d(0, 1)};
+  const ImpactProblem p{
+      .G = J * J.transpose(), .c = J * Eigen::Vector3d(-1, 0.5, 0), .mu = Eigen::Vector2d(0, 1)};
   const SimultaneousResult found = simultaneous(p);
   ASSERT_EQ(found.outcomes.size(), 1u);
   EXPECT_LT((p.c + p.G * found.outcomes[0].impulse - found.outcomes[0].c_plus).norm(), 1e-12);
