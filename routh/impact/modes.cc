@@ -207,15 +207,16 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
     // one point where K is regular, the corners of a polyhedron where it is not
     std::vector<Outcome> candidates;
     bool decided = true;
-    const auto consider = [&](const std::optional<Outcome>& outcome) {
+    const auto consider = [&](const std::optional<Outcome>& outcome, double certain) {
       if (!outcome || outcome->residual > tolerance) return;
-      decided = decided && outcome->impulse.lpNorm<Eigen::Infinity>() < kEnormous;
+      decided = decided && outcome->residual <= certain &&
+                outcome->impulse.lpNorm<Eigen::Infinity>() < kEnormous;
       candidates.push_back(*outcome);
     };
     if (system.pivot() > lcp::kSafe) {
-      consider(outcome_of(problem, s, x, system.solve(-s.R * x), bound));
+      consider(outcome_of(problem, s, x, system.solve(-s.R * x), bound), tolerance);
     } else if (system.pivot() > lcp::kSingular) {
-      consider(precise_outcome(problem, s, x, bound));
+      consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
     } else {
       const VectorXd size = VectorXd::Ones(s.K.rows()) +
                             s.Z.cwiseAbs() * (problem.G.cwiseAbs() * (s.P * x).cwiseAbs());
@@ -224,7 +225,7 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       decided = defect <= lcp::kConsistent;
       for (const VectorXd& corner : lcp::corners(u, kernel, s.Fu, s.Fx * x, tolerance).x) {
         if (decided) {
-          consider(outcome_of(problem, s, x, corner, bound));
+          consider(outcome_of(problem, s, x, corner, bound), tolerance);
         } else {
           Outcome outcome{.impulse = s.S * corner + s.P * x, .c_plus = {}, .residual = defect};
           outcome.c_plus = problem.c + problem.G * outcome.impulse;

@@ -61,8 +61,7 @@ struct [[nodiscard]] StepOutcomes {
   std::vector<Outcome> outcomes;
   /// Pieces where velocities form a continuum: indices of the outcomes at its corners.
   std::vector<std::vector<int>> continua;
-  /// Solutions if a singular mode, or one that asks for enormous impulses, has any, which rounding
-  /// cannot decide.
+  /// Solutions of modes that are singular, or nearly so, if they have any: rounding cannot decide.
   std::vector<Outcome> borderline;
 };
 

@@ -18,6 +18,8 @@ using Eigen::Vector2d;
 using Eigen::VectorXd;
 
 constexpr double kAccepted = 1e-9;  // residual of an impact that has ended
+constexpr double kAtOnce =
+    1e-10;  // a jam that leaves this much, relative, is the end: with the slip
 constexpr double kSettled = 1e-10;  // distance to a direction of slip that stays [rad]
 
 /// Rounding in the sum of terms of this size.
@@ -63,7 +65,7 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
     double s = lifts ? -cn / rate_n : std::numeric_limits<double>::infinity();
     bool ends = true;
     if (ct * rate_t < 0 && -ct / rate_t < s) s = -ct / rate_t, ends = false;
-    if (!std::isfinite(s)) return result;  // jammed: no impulse here lifts the contact
+    if (!std::isfinite(s)) break;  // jammed: no impulse here lifts the contact
 
     if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
     cn = ends ? 0 : cn + s * rate_n;
@@ -75,7 +77,8 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
                                        : ContactState::kSlidingNegative,
                            s});
   }
-  result.finished = cn >= 0;
+  result.finished = cn >= -kAtOnce * problem.c.lpNorm<Eigen::Infinity>();
+  if (!result.finished) return result;
   conclude(problem, contact, result);
   if (!result.path.empty() && result.finished && ct == 0) result.c_plus[t] = 0;
   return result;
@@ -215,13 +218,16 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
     const bool sticks = hold.norm() <= sliding.mu;
     const Vector2d ratio = sticks ? hold : Vector2d(-sliding.mu * sliding.departure());
     const double lift = sliding.Gnn + sliding.Gtn.dot(ratio);
-    if (lift <= rounding(sliding.Gnn + sliding.Gtn.cwiseAbs().dot(ratio.cwiseAbs())))
-      return result;  // jammed: no impulse here lifts the contact
-    take(sticks ? ContactState::kSticking : ContactState::kSliding, -cn / lift, -cn / lift * ratio);
+    const bool jams = lift <= rounding(sliding.Gnn + sliding.Gtn.cwiseAbs().dot(ratio.cwiseAbs()));
+    if (jams && cn < -kAtOnce * speed) return result;  // no impulse here lifts the contact
+    if (!jams)
+      take(sticks ? ContactState::kSticking : ContactState::kSliding, -cn / lift,
+           -cn / lift * ratio);
   }
   result.finished = true;
   conclude(problem, contact, result);
-  if (result.path.back().state == ContactState::kSticking) result.c_plus.segment<2>(t).setZero();
+  if (!result.path.empty() && result.path.back().state == ContactState::kSticking)
+    result.c_plus.segment<2>(t).setZero();
   return result;
 }
 

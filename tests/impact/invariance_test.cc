@@ -229,7 +229,9 @@ TEST(Invariance, SampledSetsScale) {
     for (std::size_t i = 0; i < before.kept.size(); ++i) {
       const Outcome &a = before.kept[i].outcome, &b = after.kept[i].outcome;
       const double gap = (speed * a.c_plus - b.c_plus).lpNorm<Eigen::Infinity>();
-      if (exactly) EXPECT_EQ(gap, 0) << k << " " << i;
+      if (exactly) {
+        EXPECT_EQ(gap, 0) << k << " " << i;
+      }
       different += gap > 1e-6 * speed * p.c.norm();
       EXPECT_LE(energy_gain(q, b), 1e-9) << k;
     }

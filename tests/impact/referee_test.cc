@@ -128,7 +128,7 @@ TEST(Referee, AgreesWhereContactsNearlyJam) {
   std::mt19937 random(133);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform(0, 1);
-  int found_some = 0;
+  int found_some = 0, borderline = 0;
   for (int trial = 0; trial < test::trials(300) && !HasFailure(); ++trial) {
     MatrixXd J = MatrixXd::NullaryExpr(4, 5, [&] { return normal(random); });
     const double gap = std::pow(10, -2 - 4 * uniform(random));
@@ -147,8 +147,15 @@ TEST(Referee, AgreesWhereContactsNearlyJam) {
     for (const double mu : p.mu) exact.mu.push_back(exactly(mu));
     const std::vector<test::RationalVector> truth = test::Referee(exact).outcomes();
     const SimultaneousResult found = simultaneous(p);
-    EXPECT_EQ(found.outcomes.size() + found.borderline.size(), truth.size())
-        << "problem " << trial << ", gap " << gap;
+    for (const auto& t : truth) {
+      const auto is_it = [&](const Outcome& o) {
+        return (to_double(t) - o.c_plus).norm() <= 1e-8 * p.c.norm();
+      };
+      EXPECT_TRUE(std::any_of(found.outcomes.begin(), found.outcomes.end(), is_it) ||
+                  std::any_of(found.borderline.begin(), found.borderline.end(), is_it))
+          << "problem " << trial << ", gap " << gap;
+    }
+    borderline += !found.borderline.empty();
     found_some += !found.outcomes.empty();
     for (const Outcome& o : found.outcomes) {
       EXPECT_TRUE(std::any_of(truth.begin(), truth.end(), [&](const auto& t) {
@@ -159,7 +166,8 @@ TEST(Referee, AgreesWhereContactsNearlyJam) {
     const SequentialResult in_turn = sequential(p, {.max_impacts = 100, .max_states = 400});
     EXPECT_TRUE(!in_turn.outcomes.empty() || !in_turn.unfinished.empty()) << trial;
   }
-  EXPECT_GT(found_some, 100);
+  EXPECT_GT(found_some, test::trials(100));
+  EXPECT_LT(borderline, test::trials(10));
 }
 
 // A mode that is exactly singular and inconsistent, whose velocities were once set to zero by
