@@ -83,6 +83,7 @@ double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd&
   solver.dense(at, state);
   if (g.kind == Guard::kGap) {
     system.gaps(state.head(q.size()), phi, joint_gap);
+    if (phi.size() != contacts()) kernel.evaluate(at, state.head(q.size()), state.tail(v.size()));
     return phi[g.contact];
   }
   if (!flow(at, state, rate)) return 0;

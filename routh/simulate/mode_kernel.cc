@@ -36,7 +36,20 @@ ModeKernel::ModeKernel(const System& system, std::vector<Limb> limbs)
 
 void ModeKernel::evaluate(double t, const VectorXd& q, const VectorXd& v) {
   t_ = t, q_ = q, v_ = v;
-  system_.evaluate(t, q, v, terms_);
+  refresh();
+}
+
+/// Terms at the kernel's state. Modes count the contacts, so that none may come or go.
+void ModeKernel::refresh() {
+  system_.evaluate(t_, q_, v_, terms_);
+  const int count = static_cast<int>(terms_.contacts.size());
+  if (contacts_ < 0) contacts_ = count;
+  if (count != contacts_) {
+    throw std::invalid_argument(
+        "the system had " + std::to_string(contacts_) + " contacts and has " +
+        std::to_string(count) + " at t = " + std::to_string(t_) +
+        " s: hybrid simulation needs all of them always; use time-stepping");
+  }
 }
 
 bool ModeKernel::limb_moves(const Limb& limb, int contact) const {
@@ -320,7 +333,7 @@ void ModeKernel::follow_laws(const Layout& layout) {
     const int k = limb.coordinate;
     if (!limb.acceleration) v_[k] = limb.rate ? limb.rate(t_, q_[k], v_[k]) : 0;
   }
-  system_.evaluate(t_, q_, v_, terms_);
+  refresh();
   bool gave_way = false;
   for (const Layout::Skim& skim : layout.skims) {
     const Limb& limb = limbs_[skim.limb];
@@ -329,7 +342,7 @@ void ModeKernel::follow_laws(const Layout& layout) {
         normal_velocity(skim.contact) / terms_.contacts[skim.contact].Jn[limb.coordinate];
     gave_way = true;
   }
-  if (gave_way) system_.evaluate(t_, q_, v_, terms_);
+  if (gave_way) refresh();
 }
 
 void ModeKernel::give_way(const Layout& layout, double t, const VectorXd& q, VectorXd& v) {

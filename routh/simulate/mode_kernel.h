@@ -104,6 +104,7 @@ class ModeKernel {
   bool on_limb(int contact) const;
 
  private:
+  void refresh();
   void fill(const Layout& layout);
   bool solve(const Layout& layout, Solution& solution);
   bool eliminate(int n);
@@ -112,6 +113,7 @@ class ModeKernel {
 
   const System& system_;
   std::vector<Limb> limbs_;
+  int contacts_ = -1;  // their number, once known
   double t_ = 0;
   Eigen::VectorXd q_, v_;
   Terms terms_;

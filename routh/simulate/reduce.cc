@@ -25,6 +25,24 @@ void check_inertia(const MatrixXd& M, bool joints) {
   }
 }
 
+/// How many tangents the contacts with friction have; the others may have any number.
+int tangents_of(const Terms& terms, const std::vector<int>& contacts) {
+  const Contact* first = nullptr;
+  for (const int i : contacts) {
+    const Contact& contact = terms.contacts[i];
+    if (contact.mu == 0) continue;
+    if (!first) first = &contact;
+    if (contact.Jt.rows() != first->Jt.rows() || contact.Jt.rows() < 1 || contact.Jt.rows() > 2) {
+      throw std::invalid_argument(
+          "contact " + contact.name + " has " + std::to_string(contact.Jt.rows()) +
+          " tangent rows (Jt) and contact " + first->name + " has " +
+          std::to_string(first->Jt.rows()) + "; give all one row or all two");
+    }
+  }
+  const Contact& one = first ? *first : terms.contacts[contacts.front()];
+  return static_cast<int>(std::clamp<Eigen::Index>(one.Jt.rows(), 1, 2));
+}
+
 }  // namespace
 
 ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
@@ -102,7 +120,7 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
 
   // rows: all normals, then the tangents contact by contact
   const int m = static_cast<int>(reduced.contacts.size());
-  const int tangents = m ? static_cast<int>(terms.contacts[reduced.contacts[0]].Jt.rows()) : 1;
+  const int tangents = m ? tangents_of(terms, reduced.contacts) : 1;
   ImpactProblem& p = reduced.problem;
   p.tangents = tangents;
   p.mu.resize(m);
@@ -110,7 +128,11 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   for (int k = 0; k < m; ++k) {
     const Contact& contact = terms.contacts[reduced.contacts[k]];
     reduced.J.row(k) = contact.Jn;
-    reduced.J.middleRows(m + k * tangents, tangents) = contact.Jt;
+    auto Jt = reduced.J.middleRows(m + k * tangents, tangents);
+    if (contact.Jt.rows() == tangents)
+      Jt = contact.Jt;
+    else
+      Jt.setZero();
     p.mu[k] = contact.mu;
   }
   p.G = reduced.J * reduced.Mdag * reduced.J.transpose();
@@ -125,11 +147,25 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   return reduced;
 }
 
-Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse) {
-  Eigen::VectorXd turned(2 * problem.contacts());
-  for (int i = 0; i < problem.contacts(); ++i)
-    turned[2 * i] = impulse[i], turned[2 * i + 1] = impulse[problem.tangent(i)];
+Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse,
+                        int tangents) {
+  const int t = tangents;
+  Eigen::VectorXd turned((1 + t) * problem.contacts());
+  for (int i = 0; i < problem.contacts(); ++i) {
+    turned[(1 + t) * i] = impulse[i];
+    turned.segment((1 + t) * i + 1, t) = impulse.segment(problem.tangent(i), t);
+  }
   return turned;
+}
+
+void require_one_tangent(const Terms& terms, const std::string& method) {
+  for (const Contact& contact : terms.contacts) {
+    if (contact.Jt.rows() < 1 || (contact.mu > 0 && contact.Jt.rows() != 1)) {
+      throw std::invalid_argument(method + " needs one tangent for each contact, but contact " +
+                                  contact.name + " has " + std::to_string(contact.Jt.rows()) +
+                                  " (Jt); time-stepping takes two");
+    }
+  }
 }
 
 double kinetic_energy(const Terms& terms, const VectorXd& v) {

@@ -40,7 +40,10 @@ struct SpaceStepper final : Scheme {
   void step(double dt);
   void note_impact(const Eigen::VectorXd& v_minus, const Eigen::VectorXd& lambda);
   void note_solved(bool solved, double residual);
-  int index_of(const std::string& name);
+  /// What tells a contact from others from step to step: its place, or its name where they vary.
+  std::string key(int contact) const;
+  /// As Event::contacts count.
+  int index_of(int contact);
 
   Terms terms_;
   std::vector<int> near_;  // contacts in the step

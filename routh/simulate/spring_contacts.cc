@@ -25,9 +25,10 @@ VectorXd spread(const VectorXd& values, Eigen::Index contacts, const std::string
 
 SpringContacts::SpringContacts(const System& system, const SpringContactOptions& options)
     : system_(system) {
-  if (system.nq() != system.nv())
+  if (system.nq() != system.nv() || system.contacts_vary())
     throw std::invalid_argument(
-        "spring contacts need a system with as many coordinates as velocities");
+        "spring contacts need a system with as many coordinates as velocities, and contacts that "
+        "are always the same");
   system.gaps(VectorXd::Zero(system.nq()), gap_, joint_gap_);
   k_ = spread(options.stiffness, gap_.size(), "stiffness");
   b_ = spread(options.damping, gap_.size(), "damping");
@@ -38,6 +39,9 @@ SpringContacts::SpringContacts(const System& system, const SpringContactOptions&
 }
 
 SpringContacts::State SpringContacts::state(const routh::State& at) const {
+  if (at.q.size() != system_.nq() || at.v.size() != system_.nv())
+    throw std::invalid_argument("start: q and v must have " + std::to_string(system_.nv()) +
+                                " entries");
   State x(2 * system_.nv() + 1);
   x << at.q, at.v, at.time;
   return x;

@@ -166,9 +166,9 @@ void Stepper::take_outcome(const ReducedImpact& reduced, const VectorXd& v,
                            const ChosenOutcome& chosen, Event& event, VectorXd& impulse) {
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
-    event.path.push_back(in_turn(reduced.problem, impulse_at));
+    event.path.push_back(in_turn(reduced.problem, impulse_at, 1));
   s.v = reduced.lift(v, chosen.outcome.impulse);
-  impulse = in_turn(reduced.problem, chosen.outcome.impulse);
+  impulse = in_turn(reduced.problem, chosen.outcome.impulse, 1);
   note_solved(true, chosen.outcome.residual);
 }
 
