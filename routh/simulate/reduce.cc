@@ -12,16 +12,25 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Each entry is measured by the inertia of its row and column, so that units do not matter.
 void check_inertia(const MatrixXd& M, bool joints) {
   if (!M.allFinite()) throw std::invalid_argument("M has an entry that is not finite");
-  const double size = M.cwiseAbs().maxCoeff();
-  if ((M - M.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size)
-    throw std::invalid_argument("M is not symmetric; an inertia matrix must be");
-  const double least =
-      Eigen::SelfAdjointEigenSolver<MatrixXd>(M, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
-  if (least < -1e-10 * size || (!joints && least <= 1e-14 * size)) {
+  VectorXd size = M.diagonal().cwiseAbs().cwiseSqrt();
+  for (Eigen::Index i = 0; i < M.rows(); ++i) {
+    for (Eigen::Index j = 0; j < i; ++j) {
+      if (std::abs(M(i, j) - M(j, i)) > 1e-9 * size[i] * size[j] &&
+          std::abs(M(i, j) - M(j, i)) > 1e-9 * std::abs(M(i, j) + M(j, i)))
+        throw std::invalid_argument("M is not symmetric; an inertia matrix must be");
+    }
+  }
+  const VectorXd unit = size.unaryExpr([](double x) { return x > 0 ? 1 / x : 1; });
+  const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(
+                           unit.asDiagonal() * M * unit.asDiagonal(), Eigen::EigenvaluesOnly)
+                           .eigenvalues()
+                           .minCoeff();
+  if (least < -1e-10 || (!joints && least <= 1e-14)) {
     throw std::invalid_argument("M is not positive definite: its smallest eigenvalue is " +
-                                std::to_string(least));
+                                std::to_string(least) + " of its diagonal");
   }
 }
 
@@ -115,7 +124,8 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   const int nv = static_cast<int>(v.size());
   ReducedImpact reduced;
   check_inertia(terms.M, terms.A.rows() > 0);
-  reduced.Mdag = kkt(terms.M, terms.A).Mdag;
+  const Mobility mobility(terms.M, terms.A);
+  reduced.Mdag = mobility.Mdag();
   reduced.contacts = std::move(contacts);
 
   // rows: all normals, then the tangents contact by contact
@@ -135,8 +145,9 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
       Jt.setZero();
     p.mu[k] = contact.mu;
   }
-  p.G = reduced.J * reduced.Mdag * reduced.J.transpose();
-  p.G = 0.5 * (p.G + p.G.transpose()).eval();
+  const MatrixXd free = mobility.free_part(reduced.J);
+  p.G = mobility.delassus(free);
+  reduced.W = mobility.response(free);
   p.c = reduced.J * v;
 
   // what the rows could amount to without cancellation tells which velocities are rounding

@@ -14,19 +14,21 @@ struct ReducedImpact {
   ImpactProblem problem;
   Eigen::MatrixXd J;          ///< contact rows, normals first, P1 (26)
   Eigen::MatrixXd Mdag;       ///< P4 (8)
+  Eigen::MatrixXd W;          ///< M† Jᵀ: velocity per impulse
   std::vector<int> contacts;  ///< which of Terms::contacts take part, in order
 
   /// v⁺ = v + M† Jᵀ Λ.
   Eigen::VectorXd lift(const Eigen::VectorXd& v, const Eigen::VectorXd& impulse) const {
-    return v + Mdag * (J.transpose() * impulse);
+    return v + W * impulse;
   }
 };
 
 /// Contacts with a gap of at most `touching` [m] take part. G = J M† Jᵀ and c = J v; values of c
-/// that are rounding are set to zero, so that a foot at rest is exactly at rest. Throws
-/// std::invalid_argument when M is not symmetric or not positive semi-definite, when a contact
-/// penetrates by more than `touching`, when contacts differ in the number of their tangents, or
-/// when the KKT matrix is singular. Without touching contacts the problem is empty.
+/// that are rounding are set to zero, so that a foot at rest is exactly at rest; rows that the
+/// joints immobilise are exactly zero in G. Joints may be redundant. Throws std::invalid_argument
+/// when M is not symmetric or not positive semi-definite, when a contact penetrates by more than
+/// `touching`, when contacts differ in the number of their tangents, or when the KKT matrix is
+/// singular. Without touching contacts the problem is empty.
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, double touching = 1e-6);
 std::vector<int> touching_contacts(const Terms& terms, double touching);
 

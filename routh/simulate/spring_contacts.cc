@@ -1,11 +1,12 @@
 #include "routh/simulate/spring_contacts.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+
+#include "routh/model/kkt.h"
 
 namespace routh {
 namespace {
@@ -65,15 +66,13 @@ void SpringContacts::field(const State& x, const event_selected::Crossed& crosse
   dx.head(nv) = v_;
   const Eigen::Index na = terms_.A.rows();
   if (na == 0) {
-    dx.segment(nv, nv) = terms_.M.llt().solve(force_);
+    const Eigen::LLT<MatrixXd> inertia(terms_.M);
+    if (inertia.info() != Eigen::Success)
+      throw std::invalid_argument("spring contacts: the inertia matrix M is not positive definite");
+    dx.segment(nv, nv) = inertia.solve(force_);
   } else {
-    MatrixXd K = MatrixXd::Zero(nv + na, nv + na);
-    K.topLeftCorner(nv, nv) = terms_.M;
-    K.topRightCorner(nv, na) = terms_.A.transpose();
-    K.bottomLeftCorner(na, nv) = terms_.A;
-    VectorXd right(nv + na);
-    right << force_, -terms_.joint_bias;
-    dx.segment(nv, nv) = K.partialPivLu().solve(right).head(nv);
+    const Kkt blocks = kkt(terms_.M, terms_.A);
+    dx.segment(nv, nv) = blocks.Mdag * force_ - blocks.Adag.transpose() * terms_.joint_bias;
   }
   dx[2 * nv] = 1;
 }
