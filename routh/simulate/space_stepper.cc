@@ -91,8 +91,15 @@ void SpaceStepper::set_inertia(const MatrixXd& inertia) {
   if (terms_.A.rows() == 0) return;
   W_At_ = llt_.solve(terms_.A.transpose());
   joints_ = terms_.A * W_At_;
-  joints_.diagonal().array() += 1e-12 * joints_.diagonal().maxCoeff();  // redundant rows
+  // rows of the same size, whatever their units, with a trifle for redundant ones
+  joint_unit_ = joints_.diagonal().unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1; });
+  joints_ = (joint_unit_.asDiagonal() * joints_ * joint_unit_.asDiagonal()).eval();
+  joints_.diagonal().array() += 1e-12;
   joints_ldlt_.compute(joints_);
+}
+
+MatrixXd SpaceStepper::joint_impulse(const MatrixXd& rates) const {
+  return joint_unit_.asDiagonal() * joints_ldlt_.solve(MatrixXd(joint_unit_.asDiagonal() * rates));
 }
 
 void SpaceStepper::assemble(int tangents) {
@@ -110,7 +117,7 @@ void SpaceStepper::assemble(int tangents) {
       Jt.setZero();
   }
   W_Jt_ = llt_.solve(J_.transpose());
-  if (terms_.A.rows() > 0) W_Jt_ -= W_At_ * joints_ldlt_.solve(terms_.A * W_Jt_);
+  if (terms_.A.rows() > 0) W_Jt_ -= W_At_ * joint_impulse(terms_.A * W_Jt_);
 }
 
 void SpaceStepper::choose_near(const VectorXd& v, double dt) {
@@ -132,7 +139,7 @@ bool SpaceStepper::close_gaps() {
 
   set_inertia(terms_.M);
   VectorXd motion = VectorXd::Zero(system.nv());
-  if (terms_.A.rows() > 0) motion -= W_At_ * joints_ldlt_.solve(terms_.joint_gap);
+  if (terms_.A.rows() > 0) motion -= W_At_ * joint_impulse(terms_.joint_gap);
   near_.clear();
   for (std::size_t i = 0; i < terms_.contacts.size(); ++i) {
     if (terms_.contacts[i].phi <= 100 * worst) near_.push_back(static_cast<int>(i));
@@ -164,7 +171,7 @@ void SpaceStepper::step(double dt) {
                                 " s");
   set_inertia(inertia);
   VectorXd v = s.v + llt_.solve(push);
-  if (terms_.A.rows() > 0) v -= W_At_ * joints_ldlt_.solve(terms_.A * v);
+  if (terms_.A.rows() > 0) v -= W_At_ * joint_impulse(terms_.A * v);
 
   const VectorXd v_minus = s.v;
   VectorXd lambda;

@@ -32,6 +32,8 @@ struct SpaceStepper final : Scheme {
  private:
   /// W = M̃⁻¹ without the motions that the joints forbid, and a velocity likewise.
   void set_inertia(const Eigen::MatrixXd& inertia);
+  /// Impulses of the joints that bring about these velocities of their rows.
+  Eigen::MatrixXd joint_impulse(const Eigen::MatrixXd& rates) const;
   /// Rows of the contacts in the step, normals first.
   void assemble(int tangents);
   /// The contacts that a step with about this velocity can close.
@@ -49,7 +51,8 @@ struct SpaceStepper final : Scheme {
   std::vector<int> near_;  // contacts in the step
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::MatrixXd J_, W_Jt_, W_At_, joints_;
-  Eigen::LDLT<Eigen::MatrixXd> joints_ldlt_;
+  Eigen::VectorXd joint_unit_;
+  Eigen::LDLT<Eigen::MatrixXd> joints_ldlt_;  // of the joints in these units
   // impulses and modes of the last step, by contact
   struct Last {
     Eigen::Vector3d impulse;

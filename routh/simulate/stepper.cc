@@ -49,7 +49,8 @@ void Stepper::begin() {
     if (phi[i] > o.touching) continue;
     active[i] = true;
     const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
-    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + s.v.norm()));
+    const double slip = contact.Jt.row(0).cwiseAbs().dot(s.v.cwiseAbs());
+    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + slip));
     grips[i].slides = modes[i] != StepMode::kStick;
     approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
   }

@@ -85,14 +85,29 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
   };
   record();
   if (options.every == 0 || options.impulses) stepper.record_impact = record;
-  stepper.begin();
 
   const double h = options.h;
   SimulationStatus status = SimulationStatus::kDone;
   double next_record = start.time + options.every;
-  for (long step = 1; options.end - stepper.s.time > 1e-9 * h; ++step) {
+  // a law without an outcome ends the motion, what came before is worth keeping
+  const auto goes_on = [&](const auto& move) {
+    try {
+      move();
+      return true;
+    } catch (const std::runtime_error& trouble) {
+      status = SimulationStatus::kStopped;
+      trajectory.message =
+          std::string(trouble.what()) + ", at t = " + std::to_string(stepper.s.time) + " s";
+      stepper.v_weighted = stepper.s.v;
+      record();
+      return false;
+    }
+  };
+  const bool begun = goes_on([&] { stepper.begin(); });
+  for (long step = 1; begun && options.end - stepper.s.time > 1e-9 * h; ++step) {
     const double grid = start.time + static_cast<double>(step) * h;
-    stepper.advance(options.end - grid < 1e-6 * h ? options.end : grid);
+    const double target = options.end - grid < 1e-6 * h ? options.end : grid;
+    if (!goes_on([&] { stepper.advance(target); })) break;
     const bool last = options.end - stepper.s.time <= 1e-9 * h;
     const bool due = options.every == 0 || stepper.s.time >= next_record - 1e-6 * h || last;
     if (due) record();

@@ -59,7 +59,7 @@ struct TimeSteppingOptions {
   int edges = 8;              ///< in space: of a friction cone
   int impacts_per_step = 20;  ///< in the plane: then the rest of the step joins what touches next
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]
-  double tolerance = 1e-9;    ///< residual of a step's problem, relative
+  double tolerance = 1e-9;    ///< residual of a step's problem, relative; in space at least 1e-6
   /// Called now and then with the time reached; false stops the simulation.
   std::function<bool(double time)> progress = {};
 };
