@@ -69,7 +69,7 @@ Mobility::Mobility(const MatrixXd& M, const MatrixXd& A) {
   scale_ = coordinate_scales(M, A);
 
   // motions that the joints allow, by elimination: what no joint touches stays apart
-  rounding_ = 4 * static_cast<double>(nv) * kEps;
+  rounding_ = 32 * static_cast<double>(nv) * kEps;
   N_ = MatrixXd::Identity(nv, nv);
   if (A.rows() > 0) {
     const VectorXd rows = row_scales(A, scale_);
