@@ -96,26 +96,34 @@ class BySweeps final : public StepwiseWalk::Steps {
   VectorXd lambda_;
 };
 
-/// Lemke's solution, with a random covering vector.
+/// Lemke's solution, with a random covering vector. Every step is solved in units of its own
+/// velocity: the last ones of a walk are many orders slower than the first.
 class ByLemke final : public StepwiseWalk::Steps {
  public:
-  explicit ByLemke(const ImpactProblem& problem) : at_(problem) {}
+  explicit ByLemke(const ImpactProblem& problem)
+      : at_(problem), inertia_(problem.G.diagonal().head(problem.contacts()).mean()) {
+    if (inertia_ > 0) at_.G /= inertia_;
+  }
   std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
-    at_.c = c;
-    const lcp::Problem lcp = step_lcp(at_, bound);
+    const double speed = c.cwiseAbs().maxCoeff();
+    const double impulse = inertia_ > 0 ? speed / inertia_ : speed;  // that makes about this speed
+    at_.c = c / speed;
+    const VectorXd most = bound / impulse;
+    const lcp::Problem lcp = step_lcp(at_, most);
     VectorXd cover(lcp.size());
     for (double& x : cover) x = 0.05 + random();
     lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
     if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
     if (found.status != lcp::Status::kSolved) return {};
-    Step step{{.impulse = impulse_from_lcp(at_, found.z), .c_plus = {}}};
-    step.outcome.c_plus = c + at_.G * step.outcome.impulse;
-    step.outcome.residual = residual(at_, step.outcome.impulse, bound);
-    return step;
+    const VectorXd lambda = impulse_from_lcp(at_, found.z);
+    return Step{{.impulse = impulse * lambda,
+                 .c_plus = speed * (at_.c + at_.G * lambda),
+                 .residual = residual(at_, lambda, most)}};
   }
 
  private:
   ImpactProblem at_;
+  double inertia_;  // mean of Gnn [1/kg]
 };
 
 /// Bounds on the normal impulses of the steps of one walk, P1 Algorithm 1 line 3. With corners each

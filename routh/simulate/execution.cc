@@ -189,14 +189,7 @@ void Execution::impact(const std::vector<int>& scope) {
   event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(scope.size()));
   Mode next(mode.size(), Grip::kOpen);
   if (o.law) {
-    try {
-      law_impact(scope, event, next);
-    } catch (const std::runtime_error& trouble) {
-      // the motion so far is worth keeping
-      stop(SimulationStatus::kStopped,
-           std::string(trouble.what()) + ", at t = " + std::to_string(t) + " s");
-      return;
-    }
+    law_impact(scope, event, next);
   } else {
     const ModeChoice choice = logic.impulse_velocity(mode, scope, o.dt_pseudo);
     if (!unique(choice, o.dt_pseudo > 0 ? "PIV" : "IV")) return;
