@@ -110,7 +110,10 @@ int run_ensemble(const EnsembleArguments& a) {
     const std::vector<std::string> written = io::draw(scenario, result, name, a.plot);
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }
-  return result.stopped ? kUnfinished : kDone;
+  const bool none = std::all_of(result.runs.begin(), result.runs.end(),
+                                [](const EnsembleRun& run) { return !run.message.empty(); });
+  if (none) fmt::print(stderr, "routh: no run reached the end: {}\n", result.runs.front().message);
+  return result.stopped || none ? kUnfinished : kDone;
 }
 
 }  // namespace

@@ -187,6 +187,11 @@ int run_simulate(const SimulateArguments& a) {
     throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
                                      a.scenario.name));
   }
+  if (scenario.model && a.at_start)
+    throw io::InputError(
+        fmt::format("--at-start: {} is a model in space; only --method hybrid of planar mechanisms "
+                    "knows the forces at an instant",
+                    a.scenario.name));
   if (a.domain == "s" && method == "event-selected")
     throw io::InputError(
         "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "

@@ -56,6 +56,7 @@ Json to_json(const Scenario& scenario, const HybridOptions& hybrid, const Ensemb
          {"final", {{"time", run.final.time}, {"q", list(run.final.q)}, {"v", list(run.final.v)}}},
          {"energy_start", run.energy_start},
          {"energy_end", run.energy_end}});
+    if (!run.message.empty()) j["runs"].back()["message"] = run.message;
   }
   j["summary"] = {{"runs", result.runs.size()},
                   {"words", result.words.size()},

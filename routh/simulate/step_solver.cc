@@ -372,9 +372,17 @@ void StepSolver::lemke_search() {
   MatrixXd elimination = MatrixXd::Zero(bilateral_, n - bilateral_);
   VectorXd fixed = VectorXd::Zero(bilateral_);
   if (bilateral_ > 0) {
-    const auto joints = full.topLeftCorner(bilateral_, bilateral_).fullPivLu();
-    elimination = joints.solve(full.topRightCorner(bilateral_, n - bilateral_));
-    fixed = joints.solve(c.head(bilateral_));
+    // rows of the same size, whatever their units
+    const auto own = full.diagonal().head(bilateral_);
+    const VectorXd unit = own.unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1; });
+    const auto joints =
+        MatrixXd(unit.asDiagonal() * full.topLeftCorner(bilateral_, bilateral_) * unit.asDiagonal())
+            .fullPivLu();
+    const auto solved = [&](const MatrixXd& right) -> MatrixXd {
+      return unit.asDiagonal() * joints.solve(MatrixXd(unit.asDiagonal() * right));
+    };
+    elimination = solved(full.topRightCorner(bilateral_, n - bilateral_));
+    fixed = solved(c.head(bilateral_));
   }
   const int k = n - bilateral_;
   const MatrixXd G =

@@ -16,10 +16,10 @@ constexpr int kSteady = 3;         // steps after which a change between stick a
 Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOptions& options)
     : system(sys),
       o(options),
-      alpha(options.alpha),
-      gamma(options.gamma.value_or(options.alpha)),
+      alpha(options.alpha.value_or(0.5)),
+      gamma(options.gamma.value_or(alpha)),
       midpoint(options.jacobians == Jacobians::kMidpoint ||
-               (options.jacobians == Jacobians::kDefault && options.alpha == 0.5)),
+               (options.jacobians == Jacobians::kDefault && alpha == 0.5)),
       solver(sys.groups(), sys.nv()) {
   s = start;
   v_weighted = start.v;
@@ -33,6 +33,7 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
 
 void Stepper::begin() {
   system.evaluate(s.time, s.q, s.v, terms);
+  require_one_tangent(terms, "time-stepping in the plane");
   if (joint.size() > 0 && joint.cwiseAbs().maxCoeff() > o.touching) {
     throw std::invalid_argument("the joints are open by " +
                                 std::to_string(joint.cwiseAbs().maxCoeff()) +
@@ -48,7 +49,8 @@ void Stepper::begin() {
     if (phi[i] > o.touching) continue;
     active[i] = true;
     const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
-    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + s.v.norm()));
+    const double slip = contact.Jt.row(0).cwiseAbs().dot(s.v.cwiseAbs());
+    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + slip));
     grips[i].slides = modes[i] != StepMode::kStick;
     approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
   }

@@ -91,9 +91,9 @@ bool Stepper::jam() {
   bool jammed = false;
   for (std::size_t k = 0; k < in_solver.size(); ++k) {
     const int place = static_cast<int>(k), i = in_solver[k];
-    const double slip = terms.contacts[i].Jt.row(0).dot(s.v);
+    const auto Jt = terms.contacts[i].Jt.row(0);
     if (solver.mode(place) != StepMode::kStick || !pressed_on(place, modes[i]) ||
-        std::abs(slip) <= 1e-6 * (1 + s.v.lpNorm<Eigen::Infinity>()))
+        std::abs(Jt.dot(s.v)) <= 1e-6 * Jt.cwiseAbs().dot(s.v.cwiseAbs()))
       continue;
     tell_others(place, modes[i]);
     jammed = true;
@@ -166,10 +166,10 @@ void Stepper::take_outcome(const ReducedImpact& reduced, const VectorXd& v,
                            const ChosenOutcome& chosen, Event& event, VectorXd& impulse) {
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
-    event.path.push_back(in_turn(reduced.problem, impulse_at));
+    event.path.push_back(in_turn(reduced.problem, impulse_at, 1));
   s.v = reduced.lift(v, chosen.outcome.impulse);
-  impulse = in_turn(reduced.problem, chosen.outcome.impulse);
-  note_solved(true, chosen.outcome.residual);
+  impulse = in_turn(reduced.problem, chosen.outcome.impulse, 1);
+  note_solved(chosen.outcome.residual <= o.tolerance, chosen.outcome.residual);
 }
 
 void Stepper::finish_impact(Event event, VectorXd impulse) {
