@@ -1,9 +1,11 @@
 #include "routh/impact/polytopes.h"
 
-#include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <stdexcept>
 
 namespace routh {
 namespace {
@@ -11,15 +13,39 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Weights, summing to one, of the point of the affine hull nearest to the origin.
-VectorXd affine_weights(const std::vector<VectorXd>& points, const std::vector<int>& active) {
-  const int k = static_cast<int>(active.size());
-  MatrixXd kkt = MatrixXd::Zero(k + 1, k + 1);
-  for (int a = 0; a < k; ++a) {
-    for (int b = 0; b < k; ++b) kkt(a, b) = points[active[a]].dot(points[active[b]]);
-    kkt(a, k) = kkt(k, a) = 1;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+/// How the weights change from the point at `offset` to that of the corral's affine hull nearest to
+/// c, whose offset becomes `nearest`.
+VectorXd affine_step(const MatrixXd& P, const std::vector<int>& corral, int base,
+                     const VectorXd& offset, VectorXd& nearest) {
+  VectorXd change = VectorXd::Zero(P.cols());
+  nearest = offset;
+  if (corral.size() == 1) return change;
+  MatrixXd away(P.rows(), static_cast<Eigen::Index>(corral.size()) - 1);
+  std::vector<int> others;
+  for (const int k : corral) {
+    if (k == base) continue;
+    away.col(static_cast<Eigen::Index>(others.size())) = P.col(k) - P.col(base);
+    others.push_back(k);
   }
-  return kkt.fullPivLu().solve(VectorXd::Unit(k + 1, k)).head(k);
+  // columns of equal length, so that a short one is not taken for a dependent one
+  const VectorXd length = away.colwise().norm();
+  away.array().rowwise() /= length.transpose().array();
+  const Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver(away);
+  // the second time makes a short offset as orthogonal to the hull as a long one
+  VectorXd along = VectorXd::Zero(away.cols());
+  for (int k = 0; k < 2; ++k) {
+    const VectorXd more = solver.solve(-nearest);
+    along += more;
+    nearest += away * more;
+  }
+  for (std::size_t k = 0; k < others.size(); ++k) {
+    const auto column = static_cast<Eigen::Index>(k);
+    change[others[k]] = along[column] / length[column];
+    change[base] -= change[others[k]];
+  }
+  return change;
 }
 
 /// Barycentric grids on the simplices of a fan triangulation of corners in the order given.
@@ -40,63 +66,84 @@ void fill_simplex(const std::vector<VectorXd>& corners, int steps, std::vector<V
 
 }  // namespace
 
-VectorXd min_norm_weights(const std::vector<VectorXd>& points) {
-  const int n = static_cast<int>(points.size());
-  double size = 0;
-  int start = 0;
-  for (int i = 0; i < n; ++i) {
-    size = std::max(size, points[i].norm());
-    if (points[i].squaredNorm() < points[start].squaredNorm()) start = i;
-  }
-  VectorXd weights = VectorXd::Unit(n, start);
-  std::vector<int> active{start};
-  for (int major = 0; major < 100 * n; ++major) {
-    VectorXd x = VectorXd::Zero(points[0].size());
-    for (const int i : active) x += weights[i] * points[i];
-    // the corner that lies farthest towards the origin; none: x is the nearest point
-    int best = start;
-    for (int i = 0; i < n; ++i) {
-      if (points[i].dot(x) < points[best].dot(x)) best = i;
+// Wolfe's algorithm. A corral is a set of corners; in its affine hull the nearest point is that of
+// a least squares problem over differences of corners, solved by QR: products of corners would
+// square the condition. All tests are relative to what is tested, so that neither the unit nor
+// corners of very different sizes matter.
+HullPoint nearest_in_hull(const std::vector<VectorXd>& corners, const VectorXd& c) {
+  if (corners.empty()) throw std::invalid_argument("nearest_in_hull: there are no corners");
+  const int n = static_cast<int>(corners.size());
+  MatrixXd P(c.size(), n);
+  for (int k = 0; k < n; ++k) P.col(k) = corners[k];
+  // a power of two, which rounds nothing: squares neither vanish nor overflow
+  const double largest = std::max(P.lpNorm<Eigen::Infinity>(), c.lpNorm<Eigen::Infinity>());
+  const double unit = largest > 0 ? std::exp2(std::min(std::ilogb(largest), 1000)) : 1;
+  P /= unit;
+  const VectorXd origin = c / unit;
+  const MatrixXd from_c = P.colwise() - origin;
+  const VectorXd size = from_c.colwise().norm();
+  const double rounding = 8 * static_cast<double>(c.size()) * kEps;
+
+  int base = 0;  // the corner of the corral nearest to c, from which differences are taken
+  size.minCoeff(&base);
+  VectorXd weights = VectorXd::Unit(n, base), offset = from_c.col(base);
+  std::vector<int> corral{base};
+  std::set<std::vector<int>> known{corral};
+  while (offset.norm() > rounding * weights.dot(size)) {
+    // the corner that lies most steeply towards c; none: this is the nearest point
+    int steepest = -1;
+    double least = -rounding * offset.norm();
+    for (int k = 0; k < n; ++k) {
+      const VectorXd away = P.col(k) - P.col(base);
+      const double slope = away.dot(offset) / away.norm();
+      if (slope < least) least = slope, steepest = k;  // false for a twin of the base
     }
-    if (points[best].dot(x) >= x.squaredNorm() - 1e-14 * size * x.norm() ||
-        std::find(active.begin(), active.end(), best) != active.end())
-      break;
-    active.push_back(best);
-    // move to the nearest point of the affine hull, dropping corners whose weight would turn
+    if (steepest < 0 || std::count(corral.begin(), corral.end(), steepest)) break;
+    corral.push_back(steepest);
+
+    // on to the nearest point of the affine hull, leaving out corners whose weight would turn
     // negative
-    for (int minor = 0; minor <= n; ++minor) {
-      const VectorXd target = affine_weights(points, active);
+    for (bool arrived = false; !arrived;) {
+      base = *std::min_element(corral.begin(), corral.end(),
+                               [&](int a, int b) { return size[a] < size[b]; });
+      VectorXd nearest;
+      const VectorXd change = affine_step(P, corral, base, offset, nearest);
       double reach = 1;
-      for (std::size_t k = 0; k < active.size(); ++k) {
-        const double w = weights[active[k]];
-        if (target[k] < 1e-14 && w - target[k] > 0) reach = std::min(reach, w / (w - target[k]));
+      int first = -1;  // to lose its weight
+      for (const int k : corral) {
+        if (weights[k] + change[k] > 0) continue;
+        const double until = change[k] < 0 ? weights[k] / -change[k] : 0;
+        if (first < 0 || until < reach) reach = until, first = k;
       }
-      std::vector<int> kept;
-      for (std::size_t k = 0; k < active.size(); ++k) {
-        double& w = weights[active[k]];
-        w += reach * (target[k] - w);
-        if (w > 1e-14 || reach == 1) {
-          kept.push_back(active[k]);
-        } else {
-          w = 0;
-        }
-      }
-      active = std::move(kept);
-      if (reach == 1) break;
+      arrived = first < 0;
+      weights += reach * change;
+      offset = arrived ? nearest : VectorXd(offset + reach * (nearest - offset));
+      if (arrived) break;
+      weights[first] = 0;
+      std::erase_if(corral, [&](int k) { return weights[k] <= 0; });
+      weights = weights.cwiseMax(0);
     }
+    // rounding must not lead in circles
+    std::vector<int> sorted = corral;
+    std::sort(sorted.begin(), sorted.end());
+    if (!known.insert(sorted).second) break;
   }
-  return weights.cwiseMax(0) / weights.cwiseMax(0).sum();
+  weights /= weights.sum();
+  return {weights, unit * offset};
+}
+
+VectorXd min_norm_weights(const std::vector<VectorXd>& points) {
+  if (points.empty()) throw std::invalid_argument("min_norm_weights: there are no points");
+  return nearest_in_hull(points, VectorXd::Zero(points[0].size())).weights;
 }
 
 Nearest nearest_point(const std::vector<Polytope>& pieces, const VectorXd& c) {
   Nearest best{std::numeric_limits<double>::infinity(), c};
   for (const Polytope& piece : pieces) {
-    std::vector<VectorXd> shifted;
-    for (const VectorXd& corner : piece.corners) shifted.push_back(corner - c);
-    const VectorXd weights = min_norm_weights(shifted);
-    VectorXd x = VectorXd::Zero(c.size());
-    for (std::size_t k = 0; k < piece.corners.size(); ++k) x += weights[k] * piece.corners[k];
-    if ((x - c).norm() < best.distance) best = {(x - c).norm(), x};
+    if (piece.corners.empty()) continue;
+    const HullPoint nearest = nearest_in_hull(piece.corners, c);
+    const double distance = nearest.offset.stableNorm();
+    if (distance < best.distance) best = {distance, c + nearest.offset};
   }
   return best;
 }
@@ -106,10 +153,9 @@ std::vector<VectorXd> fill(const std::vector<Polytope>& pieces, double spacing) 
   for (const Polytope& piece : pieces) {
     double width = 0;
     for (const VectorXd& a : piece.corners) width = std::max(width, (a - piece.corners[0]).norm());
-    const int wanted = std::max(1, static_cast<int>(std::ceil(2 * width / spacing)));
-    const int steps = std::min(wanted, piece.dimension <= 1   ? 5000
-                                       : piece.dimension == 2 ? 80
-                                                              : 12);
+    const double most = piece.dimension <= 1 ? 5000 : 80;
+    const int steps =
+        width > 0 ? static_cast<int>(std::clamp(std::ceil(2 * width / spacing), 1.0, most)) : 1;
     if (piece.dimension <= 2) {
       // corners of a polygon in any order: all triangles with its first corner cover it
       for (std::size_t i = 1; i < std::max<std::size_t>(2, piece.corners.size()); ++i) {

@@ -15,7 +15,17 @@ struct Polytope {
       modes;  ///< of the contacts inside the piece; empty where it has several
 };
 
-/// Convex weights of the point of the hull nearest to the origin, by Wolfe's algorithm.
+/// A point of a hull.
+struct HullPoint {
+  Eigen::VectorXd weights;  ///< of the corners, convex
+  /// The way from c to the point: right relative to its own length however short that is against
+  /// the hull, where the sum of weighted corners would be rounded relative to the corners.
+  Eigen::VectorXd offset;
+};
+/// The point of a hull nearest to c, by Wolfe's algorithm, in any units.
+HullPoint nearest_in_hull(const std::vector<Eigen::VectorXd>& corners, const Eigen::VectorXd& c);
+
+/// Convex weights of the point of the hull nearest to the origin.
 Eigen::VectorXd min_norm_weights(const std::vector<Eigen::VectorXd>& points);
 
 struct Nearest {
