@@ -67,27 +67,25 @@ io::Json options_json(const io::Scenario& scenario, const TimeSteppingOptions& o
 }  // namespace
 
 void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
-  command.add_option("--step", a.step, "time-stepping: step h [s] (default: the scenario's)")
+  command.add_option("--step", a.step, "step h [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   command
       .add_option("--alpha", a.alpha,
-                  "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra (default: "
+                  "0.5 is second order (trapezoidal), 1 is Anitescu-Potra (default: "
                   "0.5, models in space 1)")
       ->check(within(0, 1));
   command
       .add_option("--gamma", a.gamma,
-                  "time-stepping: weight of the new velocity in the position (default: alpha); "
+                  "weight of the new velocity in the position (default: alpha); "
                   "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
       ->check(CLI::Range(0.0, 1.0));
   command
       .add_option("--jacobians", a.jacobians,
-                  "time-stepping: take constraint rows at the start or the midpoint of the step "
+                  "take constraint rows at the start or the midpoint of the step "
                   "(default: midpoint when alpha is 0.5)")
       ->check(CLI::IsMember({"start", "midpoint"}));
-  command.add_flag("--no-detection", a.no_detection,
-                   "time-stepping: do not look for the instants of collisions");
-  command.add_flag("--no-stabilise", a.no_stabilise,
-                   "time-stepping: let joints and contacts drift");
+  command.add_flag("--no-detection", a.no_detection, "do not look for the instants of collisions");
+  command.add_flag("--no-stabilise", a.no_stabilise, "let joints and contacts drift");
 }
 
 Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,

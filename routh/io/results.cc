@@ -9,6 +9,7 @@
 
 #include "routh/io/document.h"
 #include "routh/io/model.h"
+#include "routh/io/text.h"
 
 namespace routh::io {
 namespace {
@@ -58,12 +59,15 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
 std::string contact_columns(const ImpactCase& impact, const std::string& normal,
                             const std::string& tangential) {
   std::string titles;
-  for (const std::string& name : impact.names) titles += fmt::format(",{}.{}", normal, name);
+  const auto add = [&](const std::string& of, const std::string& name) {
+    titles += fmt::format(",{}", csv_cell(fmt::format("{}.{}", of, name)));
+  };
+  for (const std::string& name : impact.names) add(normal, name);
   for (const std::string& name : impact.names) {
     if (impact.problem().tangents == 1) {
-      titles += fmt::format(",{}.{}", tangential, name);
+      add(tangential, name);
     } else {
-      titles += fmt::format(",{0}1.{1},{0}2.{1}", tangential, name);
+      add(tangential + "1", name), add(tangential + "2", name);
     }
   }
   return titles;
@@ -397,18 +401,19 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
   std::string velocities;
-  for (const std::string& name : impact.scenario.velocities) velocities += ",v." + name;
+  for (const std::string& name : impact.scenario.velocities)
+    velocities += fmt::format(",{}", csv_cell("v." + name));
   if (report.set) return corners_csv(impact, *report.set, velocities);
 
   std::string csv = "outcome,law,order,energy,residual" + velocities;
   csv += contact_columns(impact, "normal", "tangential");
-  for (const std::string& name : impact.names) csv += ",mode." + name;
+  for (const std::string& name : impact.names) csv += fmt::format(",{}", csv_cell("mode." + name));
   csv += contact_columns(impact, "impulse_normal", "impulse_tangential") + '\n';
   const int m = impact.problem().contacts();
   for (std::size_t k = 0; k < report.outcomes.size(); ++k) {
     const OutcomeRow& row = report.outcomes[k];
-    csv += fmt::format("{},\"{}\",{},{},{}", k, row.law,
-                       row.order ? order_text(impact, *row.order) : "", row.energy,
+    csv += fmt::format("{},{},{},{},{}", k, csv_cell(row.law),
+                       row.order ? csv_cell(order_text(impact, *row.order)) : "", row.energy,
                        row.outcome.residual);
     for (const double x : row.velocity) csv += fmt::format(",{}", x);
     for (const double x : row.outcome.c_plus) csv += fmt::format(",{}", x);
