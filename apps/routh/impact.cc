@@ -170,7 +170,8 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.paths = applied.report.outcomes;
   }
   applied.shown = describe_outcomes(impact, applied.report);
-  if (!applied.report.complete) applied.shown += "\nno outcome was found\n";
+  if (!applied.report.complete)
+    applied.shown += "\n" + io::nothing_text(impact, applied.report) + "\n";
   return applied;
 }
 

@@ -55,6 +55,13 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
   return j;
 }
 
+/// "slip of B"
+std::string violated(const ImpactCase& impact, const Violation& violation) {
+  return violation.contact < 0
+             ? std::string(to_string(violation.of))
+             : fmt::format("{} of {}", to_string(violation.of), impact.names[violation.contact]);
+}
+
 /// Titles of columns ordered as c; in space a contact has two tangents.
 std::string contact_columns(const ImpactCase& impact, const std::string& normal,
                             const std::string& tangential) {
@@ -160,8 +167,12 @@ ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOpt
     report.outcomes.push_back(outcome_row(impact, report.law, outcome));
     report.outcomes.back().path = {impact.problem().c, outcome.c_plus};
   }
+  for (const Outcome& outcome : result.borderline)
+    report.borderline.push_back(outcome_row(impact, report.law, outcome));
+  report.nothing = result.nothing;
   report.complete = !result.outcomes.empty();
   report.summary = {{"outcomes", result.outcomes.size()},
+                    {"borderline", result.borderline.size()},
                     {"enumerated", result.enumerated},
                     {"continua", result.continua},
                     {"max_residual", worst_residual(report.outcomes)},
@@ -196,6 +207,8 @@ ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions
 ImpactReport report_all(const ImpactCase& impact, const ImpactReport& at_once,
                         const ImpactReport& in_turn) {
   ImpactReport report{.law = "all", .outcomes = at_once.outcomes, .unfinished = in_turn.unfinished};
+  report.borderline = at_once.borderline;
+  report.nothing = at_once.nothing;
   const double same = 1000 * velocity_tolerance(impact.problem());
   for (const OutcomeRow& row : in_turn.outcomes) {
     const auto known =
@@ -305,9 +318,37 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
     for (const OutcomeRow& row : report.unfinished)
       j["unfinished"].push_back(row_json(impact, row, false));
   }
+  if (!report.borderline.empty()) {
+    j["borderline"] = Json::array();
+    for (const OutcomeRow& row : report.borderline)
+      j["borderline"].push_back(row_json(impact, row, false));
+  }
+  if (report.nothing) {
+    const auto& [best, violation, exists] = *report.nothing;
+    j["nothing_found"] = {
+        {"closest", row_json(impact, outcome_row(impact, report.law, best), false)},
+        {"violation", violation.size},
+        {"violates", violated(impact, violation)},
+        {"existence_guaranteed", exists}};
+  }
   j.update(report.answers);
   j["summary"] = report.summary;
   return j;
+}
+
+std::string nothing_text(const ImpactCase& impact, const ImpactReport& report) {
+  std::string text = "no outcome was found";
+  if (!report.nothing) return text;
+  const auto& [best, violation, exists] = *report.nothing;
+  text += fmt::format(": what comes closest violates the {} by {:.2g} of the largest velocity; {}",
+                      violated(impact, violation), violation.size,
+                      exists ? "one exists, since the friction cone is pointed"
+                             : "none need exist, since the friction cone is not pointed");
+  if (!report.borderline.empty())
+    text += fmt::format(
+        "; {} that rounding can neither confirm nor refute",
+        report.borderline.size() == 1 ? "there is a candidate" : "there are candidates");
+  return text;
 }
 
 Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) {

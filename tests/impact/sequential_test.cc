@@ -90,7 +90,7 @@ TEST(Sequential, RefusesAContactThatIsNotThere) {
 
 // Contacts that nearly jam hit each other for ever: the law says so instead of nothing.
 TEST(Sequential, OrdersThatRunInCirclesAreUnfinished) {
-  ImpactProblem p{.G = Eigen::Matrix4d(),
+  ImpactProblem p{.G = Eigen::Matrix4d::Zero(),
                   .c = Eigen::Vector4d(3.4760336008657537, -3.47603219285867, -1.0706754902238054,
                                        1.0706762354482569),
                   .mu = Eigen::Vector2d(41.640645788285816, 24.029856086031028)};

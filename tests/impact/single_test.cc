@@ -103,7 +103,7 @@ TEST(Single, AgreesWithSmallStepsAlongThePath) {
 // rest of the path is straight.
 TEST(Single, SlipThatHardlyBrakesIsNoJam) {
   ImpactProblem p{
-      .G = Eigen::Matrix3d(),
+      .G = Eigen::Matrix3d::Zero(),
       .c = Eigen::Vector3d(-2.2697233848985814, -1.294632427809535, -0.2812127769584983),
       .mu = Eigen::VectorXd::Constant(1, 1.4032329134306123),
       .tangents = 2};
