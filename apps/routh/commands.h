@@ -13,6 +13,9 @@ namespace routh::app {
 
 inline constexpr int kDone = 0, kBadInput = 2, kUnfinished = 3;
 
+/// The whole program: reads the arguments, does what they ask, returns the exit code.
+int run(int argc, char** argv);
+
 void add_list(CLI::App& app);
 void add_impact(CLI::App& app, int& code);
 void add_check(CLI::App& app, int& code);

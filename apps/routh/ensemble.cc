@@ -103,14 +103,15 @@ int run_ensemble(const EnsembleArguments& a) {
   options.progress = progress(options.runs, "ensemble");
   const EnsembleResult result = ensemble(*scenario.mechanism, start, hybrid, options);
   clear_progress();
+  finishing();
   show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
   if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(scenario, result));
-  if (!a.plot.empty()) {
+  if (!a.plot.empty() && !interrupted()) {
     const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
     const std::vector<std::string> written = io::draw(scenario, result, name, a.plot);
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }
-  return result.stopped ? kUnfinished : kDone;
+  return result.stopped || interrupted() ? kUnfinished : kDone;
 }
 
 }  // namespace

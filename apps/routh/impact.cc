@@ -48,6 +48,7 @@ SequentialOptions sequential_options(const io::ImpactCase& impact, const ImpactA
   SequentialOptions options;
   for (const std::string& name : a.order)
     options.order.push_back(contact_index(impact, "--order", name));
+  options.stop = interrupted;
   options.single = a.single == "routh" ? SingleLaw::kRouth : SingleLaw::kAlgebraic;
   return options;
 }
@@ -114,12 +115,15 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
   clear_progress();
   applied.shown = describe_set(impact, *applied.set);
   applied.report = io::report_set(impact, *applied.set);
-  if (a.coverage && applied.set->terminated > 0) {
+  if (a.coverage && applied.set->terminated > 0 && !exact.pieces.empty() && !interrupted()) {
     applied.pieces = exact.pieces;
     applied.report.answers["coverage"] = coverage_json(exact.pieces, *applied.set, applied.shown);
+  } else if (a.coverage) {
+    applied.report.complete = false;
+    applied.shown += "\n    not compared with the exact set: there is none to compare with\n";
   }
   if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
-  if (!a.plot.empty()) applied.paths = io::law_paths(impact);
+  if (!a.plot.empty() && !interrupted()) applied.paths = io::law_paths(impact);
   return applied;
 }
 
@@ -129,12 +133,14 @@ Applied apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
   applied.report = report_exact(impact, result, a.exact);
   applied.shown = describe_exact(impact, applied.report, result);
   applied.pieces = result.pieces;
-  if (!a.plot.empty()) {
+  if (!a.plot.empty() && !interrupted()) {
     // the figure lays the set under samples of it
     SetOptions options = set_options(impact, a);
     options.samples = options.keep = kFigureOutcomes;
     options.paths = kFigurePaths;
+    options.progress = progress(options.samples, "sampling");
     applied.set = set_valued(impact.problem(), options);
+    clear_progress();
     applied.paths = io::law_paths(impact);
   }
   return applied;
@@ -144,7 +150,8 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
   if (a.law == "set") return apply_set(impact, a);
   if (a.law == "exact") return apply_exact(impact, a);
   Applied applied;
-  if (a.law == "simultaneous") applied.report = io::report_simultaneous(impact);
+  if (a.law == "simultaneous")
+    applied.report = io::report_simultaneous(impact, {.stop = interrupted});
   if (a.law == "sequential")
     applied.report = io::report_sequential(impact, sequential_options(impact, a));
   if (a.law == "single") {
@@ -153,7 +160,7 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.report = io::report_single(impact, contact);
   }
   if (a.law == "all") {
-    const io::ImpactReport at_once = io::report_simultaneous(impact);
+    const io::ImpactReport at_once = io::report_simultaneous(impact, {.stop = interrupted});
     const io::ImpactReport in_turn = io::report_sequential(impact, sequential_options(impact, a));
     applied.report = io::report_all(impact, at_once, in_turn);
     applied.paths = at_once.outcomes;
@@ -162,7 +169,10 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.paths = applied.report.outcomes;
   }
   applied.shown = describe_outcomes(impact, applied.report);
-  if (!applied.report.complete) applied.shown += "\nno outcome was found\n";
+  if (interrupted())
+    applied.shown += "\nstopped before all was tried: others may exist\n";
+  else if (!applied.report.complete)
+    applied.shown += "\nno outcome was found\n";
   return applied;
 }
 
@@ -258,14 +268,16 @@ int run_impact(const ImpactArguments& a) {
 
   Applied applied = apply_law(impact, a);
   applied.report.summary["pointed"] = cone.pointed;
-  if (!a.compare.empty()) compare(impact, applied);
+  if (!a.compare.empty() && !interrupted()) compare(impact, applied);
+  if (interrupted()) applied.report.complete = false, applied.report.summary["incomplete"] = true;
+  finishing();
 
   // what was asked for
   const std::string json = io::to_json(impact, applied.report).dump(2) + "\n";
   fmt::print("{}", quiet ? json : applied.shown);
   if (!quiet && !a.json.empty()) io::write_file(a.json, json);
   if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(impact, applied.report));
-  if (!a.plot.empty()) {
+  if (!a.plot.empty() && !interrupted()) {
     io::ImpactFigure figure{
         .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
         .title = impact.scenario.title,
@@ -343,8 +355,10 @@ void add_impact(CLI::App& app, int& code) {
       ->type_name("N,..,T,..");
   c->add_option("--max-polyhedra", a->exact.max_polyhedra,
                 "exact: budget before an outer set is given");
-  c->add_option("--max-seconds", a->exact.max_seconds, "exact: budget in seconds")
-      ->check(positive("a number of N s"));
+  c->add_option("--max-seconds", a->exact.max_seconds,
+                "exact: budget in seconds of the exact set and, where it is not enough, of the "
+                "outer set that takes its place (default: 60)")
+      ->check(positive("a number of seconds"));
   c->add_option("--json", a->json,
                 "write the result as JSON to a file, or to standard output with -");
   c->add_option("--csv", a->csv, "write the outcomes as a table");

@@ -119,8 +119,7 @@ void add_list(CLI::App& app) {
 
 }  // namespace routh::app
 
-int main(int argc, char** argv) {
-  using namespace routh;
+int routh::app::run(int argc, char** argv) {
   CLI::App app("All outcomes of rigid bodies that collide at several frictional contacts at once.");
   app.name("routh");
   app.require_subcommand(1);

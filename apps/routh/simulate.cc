@@ -117,8 +117,9 @@ std::string describe(const io::Motion& motion) {
 int report(const SimulateArguments& a, const io::Motion& motion, std::string text,
            const InclusionTolerance& tolerance) {
   const bool quiet = a.json == "-";
+  finishing();
   std::optional<InclusionPath> path;
-  if (a.domain == "s") {
+  if (a.domain == "s" && !interrupted()) {
     path = inclusion(*motion.scenario.mechanism, motion.trajectory);
     const InclusionResidual residual =
         inclusion_residual(*motion.scenario.mechanism, *path, tolerance);
@@ -136,7 +137,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
   fmt::print("{}", quiet ? json : text);
   if (!quiet && !a.json.empty()) io::write_file(a.json, json);
   if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(motion));
-  if (!a.plot.empty()) {
+  if (!a.plot.empty() && !interrupted()) {
     const std::string name =
         std::filesystem::path(a.scenario.name).stem().string() + "-" + motion.method;
     std::vector<std::string> written = io::draw(motion, name, a.plot);
@@ -146,7 +147,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
     }
     if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
   }
-  if (!a.animate.empty()) io::animate(motion, a.animate);
+  if (!a.animate.empty() && !interrupted()) io::animate(motion, a.animate);
   const Trajectory& t = motion.trajectory;
   if (t.status == SimulationStatus::kInaccurate) {
     fmt::print(stderr,
@@ -159,7 +160,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
                t.final.time);
   else if (t.stopped())
     fmt::print(stderr, "routh: {}; what was written is marked incomplete\n", t.message);
-  return t.stopped() ? kUnfinished : kDone;
+  return t.stopped() || interrupted() ? kUnfinished : kDone;
 }
 
 int run_simulate(const SimulateArguments& a) {

@@ -172,7 +172,7 @@ ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bo
 }
 
 StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambda_max,
-                             double tolerance) {
+                             double tolerance, const std::function<bool()>& stop) {
   const int m = problem.contacts();
   const bool bounded = lambda_max.size() > 0;
   VectorXd x(problem.c.size() + m);
@@ -181,6 +181,10 @@ StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambd
 
   StepOutcomes result;
   for (const Modes& modes : all_modes(problem, bounded)) {
+    if (stop && stop()) {
+      result.stopped = true;
+      break;
+    }
     const ModeSystem s = mode_system(problem, modes, bounded);
     // one point where K is regular, the corners of a polyhedron where it is not
     std::vector<VectorXd> candidates;

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -56,12 +57,13 @@ struct [[nodiscard]] StepOutcomes {
   std::vector<Outcome> outcomes;
   /// Pieces where velocities form a continuum: indices of the outcomes at its corners.
   std::vector<std::vector<int>> continua;
+  bool stopped = false;  ///< before all modes were tried
 };
 
 /// Every solution by plain enumeration of modes: the yardstick for faster ways. `lambda_max` empty:
-/// P1 (31).
+/// P1 (31). Ends early, with the modes tried so far, when `stop` says so.
 StepOutcomes enumerate_modes(const ImpactProblem& problem, const Eigen::VectorXd& lambda_max = {},
-                             double tolerance = 1e-10);
+                             double tolerance = 1e-10, const std::function<bool()>& stop = {});
 
 /// The regular modes of one problem, factored once, for many steps of it. Singular modes are left
 /// out: corners of their solution sets lie in regular ones.

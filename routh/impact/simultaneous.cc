@@ -33,6 +33,7 @@ void search_by_lemke(const ImpactProblem& problem, const SimultaneousOptions& op
                      std::vector<VectorXd>& impulses) {
   const lcp::Problem lcp = simultaneous_lcp(problem);
   for (int attempt = 0; attempt < options.attempts; ++attempt) {
+    if (options.stop && options.stop()) return;
     Search random(attempt);
     lcp::LemkeOptions lemke{.tolerance = options.tolerance, .cover = VectorXd(lcp.size())};
     for (double& x : lemke.cover) x = attempt == 0 ? 1 : 0.01 + random();
@@ -51,6 +52,7 @@ void search_by_sweeps(const ImpactProblem& problem, const SimultaneousOptions& o
   SweepSolver solver(problem);
   const double size = problem.c.norm() / problem.G.diagonal().head(m).mean();
   for (int attempt = 0; attempt < options.attempts; ++attempt) {
+    if (options.stop && options.stop()) return;
     Search random(attempt);
     VectorXd lambda = VectorXd::Zero(problem.c.size());
     for (int i = 0; i < m && attempt > 0; ++i) {
@@ -69,9 +71,10 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
   validate(problem);
   SimultaneousResult result;
   if (count_modes(problem, false) <= options.max_modes) {
-    StepOutcomes all = enumerate_modes(problem, {}, options.tolerance);
+    StepOutcomes all = enumerate_modes(problem, {}, options.tolerance, options.stop);
     result.outcomes = std::move(all.outcomes);
     result.continua = std::move(all.continua);
+    result.stopped = all.stopped;
     return result;
   }
 
@@ -82,6 +85,7 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
   } else {
     search_by_sweeps(problem, options, impulses);
   }
+  result.stopped = options.stop && options.stop();
   const double same = 10 * velocity_tolerance(problem);
   for (VectorXd& impulse : impulses) {
     Outcome outcome{.impulse = std::move(impulse)};
