@@ -2,7 +2,8 @@
 # make test    the same set-up, then all tests
 # make build   leaves the command at build/routh
 # make bench   speed, with residuals and peers
-# make check   format, warnings with GCC and Clang, sanitizers (what CI runs after the tests)
+# make check   format, warnings with GCC and Clang, sanitizers, fuzzers for seconds (what CI runs after the tests)
+# make soak    fuzzers for a minute each, random problems for minutes
 # make format  formats the code
 
 JOBS ?= $(shell nproc)
@@ -12,7 +13,8 @@ ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
 
-.PHONY: demo test build setup bench check check-format check-clang check-sanitizers format clean
+.PHONY: demo test build setup bench check check-format check-clang check-fuzz check-sanitizers soak \
+  format clean
 
 build: setup
 	@echo "== building build/routh (a minute or two the first time)"
@@ -47,7 +49,7 @@ setup:
 	@tools/setup packages.txt
 	@tools/setup packages-optional.txt --optional
 
-check: check-format check-clang check-sanitizers
+check: check-format check-clang check-fuzz check-sanitizers
 
 check-format:
 	@echo "== format"
@@ -60,9 +62,22 @@ SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_
 check-clang:
 	@echo "== Clang, warnings as errors; tests under the address and undefined-behaviour sanitizers"
 	@tools/setup packages-check.txt
-	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) $(QUIET)
+	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
 	@cmake --build build-clang -j $(JOBS) $(QUIET)
 	@ctest --test-dir build-clang -j $(JOBS) --output-on-failure
+
+# what check-clang built, on inputs of any kind
+check-fuzz: check-clang
+	@echo "== fuzzers"
+	@tools/fuzz build-clang 8
+
+soak:
+	@echo "== fuzzers, a minute each (a while longer the first time: they are built)"
+	@tools/setup packages-check.txt
+	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
+	@cmake --build build-clang -j $(JOBS) $(QUIET)
+	@tools/fuzz build-clang 60
+	@if [ -x build/tests/soak_test ]; then echo "== random problems" && build/tests/soak_test --gtest_brief=1; fi
 
 check-sanitizers:
 	@echo "== exact sets under the same sanitizers, with GCC and without models of MuJoCo"

@@ -80,6 +80,24 @@ inline Eigen::VectorXd permuted(const Eigen::VectorXd& c, const std::vector<int>
   return c(rows);
 }
 
+/// The problem with its first tangents turned round.
+inline ImpactProblem mirrored(ImpactProblem p) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    const int t = p.tangent(i);
+    p.c[t] = -p.c[t];
+    p.G.row(t) *= -1;
+    p.G.col(t) *= -1;
+  }
+  return p;
+}
+
+/// The problem in other units, one for all masses and one for all velocities.
+inline ImpactProblem in_units(ImpactProblem p, double mass, double speed) {
+  p.G /= mass;
+  p.c *= speed;
+  return p;
+}
+
 /// A planar problem in space: its tangent is the first of two, nothing moves along the second
 /// unless pushed there.
 inline ImpactProblem in_space(const ImpactProblem& p, int edges = 8) {

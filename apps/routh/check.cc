@@ -21,6 +21,8 @@ struct CheckArguments {
   std::string json;
 };
 
+constexpr double kSeconds = 2;  // for each of the three searches below
+
 /// The termination bound of P1 Theorem 8, or null where the theorem does not speak.
 io::Json termination(const io::ImpactCase& impact, const FrictionCone& cone) {
   const io::Scenario& s = impact.scenario;
@@ -56,19 +58,26 @@ int run_check(const CheckArguments& a) {
   const io::ImpactCase impact = io::impact_case(a.scenario.load());
   const ImpactProblem& p = impact.problem();
 
-  // every outcome of the finite laws, and how far a small set that favours extreme orders spreads
-  const io::ImpactReport at_once = io::report_simultaneous(impact);
-  const io::ImpactReport in_turn = io::report_sequential(impact);
+  // every outcome of the finite laws, and how far a small set that favours extreme orders spreads;
+  // of many contacts what can be searched in a few seconds
+  const io::ImpactReport at_once = io::report_simultaneous(impact, {.stop = after(kSeconds)});
+  const io::ImpactReport in_turn = io::report_sequential(impact, {.stop = after(kSeconds)});
   const io::ImpactReport all = io::report_all(impact, at_once, in_turn);
   SetOptions options;
+  options.progress = [stop = after(kSeconds)](std::uint64_t) { return !stop(); };
   options.samples = 4096;
   options.step = impact.scenario.impact.step;
   options.draws = Draws::kCorners;
   const SetResult set = set_valued(p, options);
   const double spread =
       set.terminated ? (set.c_max - set.c_min).lpNorm<Eigen::Infinity>() : std::nan("");
-  const bool unique = all.outcomes.size() == 1 && all.unfinished.empty() &&
-                      set.terminated == set.samples && spread <= 1000 * velocity_tolerance(p);
+  const bool every_mode = at_once.summary["enumerated"],
+             every_order = in_turn.summary["all_orders"];
+  const bool searched = every_mode && every_order && !set.stopped && !interrupted();
+  const bool several = all.outcomes.size() > 1 || spread > 1000 * velocity_tolerance(p);
+  const bool one = all.outcomes.size() == 1 && all.unfinished.empty() &&
+                   set.terminated == set.samples && !several;
+  const bool unique = one && searched;
   const std::vector<std::pair<int, double>> differing = differing_contacts(p, set);
   const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p);
   const Redundancy redundant = redundancy(p);
@@ -77,7 +86,12 @@ int run_check(const CheckArguments& a) {
   json["scenario"] = impact.scenario.name;
   json["contacts"] = impact.names;
   json["colliding"] = impact.approaching();
-  json["unique"] = unique;
+  json["unique"] = one && !searched ? io::Json() : io::Json(unique);  // null: not known
+  json["searched"] = {{"all_modes", every_mode},
+                      {"all_orders", every_order},
+                      {"samples", set.samples},
+                      {"complete", searched}};
+  json["incomplete"] = interrupted();
   json["outcomes"] = all.outcomes.size();
   json["simultaneous_outcomes"] = at_once.outcomes.size();
   json["sequential_outcomes"] = in_turn.outcomes.size();
@@ -94,9 +108,10 @@ int run_check(const CheckArguments& a) {
   const io::Json bound = termination(impact, cone);
   json["termination"] = bound;
 
+  finishing();
   if (a.json == "-") {
     fmt::print("{}\n", io::json_text(json, 2));
-    return kDone;
+    return interrupted() ? kUnfinished : kDone;
   }
   fmt::print("{}\n", describe_before(impact));
   const auto line = [](const std::string& question, const std::string& answer) {
@@ -105,7 +120,13 @@ int run_check(const CheckArguments& a) {
   line("is the outcome unique?",
        !impact.approaching() ? "yes: no contact approaches, there is no impact"
        : unique              ? "yes"
+       : one                 ? "not known: one outcome was found, but not everything was searched"
+       : std::isnan(spread)  ? "not known: no sample ended"
                              : fmt::format("no: outcomes spread over {:.4g} m/s", spread));
+  line("what was searched",
+       fmt::format("{} contact modes, {} orders, {} samples{}", every_mode ? "all" : "some",
+                   every_order ? "all" : "some", set.samples,
+                   interrupted() ? "; stopped early: incomplete" : ""));
   line("distinct outcomes",
        fmt::format("{} ({} simultaneous, {} sequential), and every mixture the set law finds",
                    all.outcomes.size(), at_once.outcomes.size(), in_turn.outcomes.size()));
@@ -143,7 +164,7 @@ int run_check(const CheckArguments& a) {
                      bound["c"].get<double>(), impact.scenario.impact.step,
                      bound["bound"].get<double>(), (p.contacts() + 1) * (p.contacts() + 1)));
   if (!a.json.empty()) Places{}.write(a.json, io::json_text(json, 2) + "\n");
-  return kDone;
+  return interrupted() ? kUnfinished : kDone;
 }
 
 }  // namespace

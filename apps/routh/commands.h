@@ -17,6 +17,9 @@ inline constexpr const char* kExitCodes =
     "there "
     "is says so; 130 after a second Ctrl-C.";
 
+/// The whole program: reads the arguments, does what they ask, returns the exit code.
+int run(int argc, char** argv);
+
 void add_list(CLI::App& app);
 void add_impact(CLI::App& app, int& code);
 void add_check(CLI::App& app, int& code);

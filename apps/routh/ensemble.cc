@@ -100,17 +100,19 @@ int run_ensemble(const EnsembleArguments& a) {
   options.progress = progress(options.runs, "ensemble");
   const EnsembleResult result = ensemble(*scenario.mechanism, start, hybrid, options);
   clear_progress();
+  finishing();
   places.show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(scenario, result));
-  if (!places.plot.empty()) {
+  if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
     places.announce(io::draw(scenario, result, name, places.plot));
   }
   const bool none = std::all_of(result.runs.begin(), result.runs.end(),
                                 [](const EnsembleRun& run) { return !run.message.empty(); });
-  if (none) fmt::print(stderr, "routh: no run reached the end: {}\n", result.runs.front().message);
-  return result.stopped || none ? kUnfinished : kDone;
+  if (none && !result.runs.empty())
+    warn(fmt::format("routh: no run reached the end: {}\n", result.runs.front().message));
+  return result.stopped || none || interrupted() ? kUnfinished : kDone;
 }
 
 }  // namespace

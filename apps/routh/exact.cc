@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "exact_law.h"
 #include "routh/io/document.h"
+#include "terminal.h"
 
 namespace routh::app {
 namespace {
@@ -51,6 +52,7 @@ ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
     options.max_polyhedra = static_cast<int>(std::min<std::uint64_t>(most, 1 << 30));
   }
   if (a.max_seconds > 0) options.max_seconds = a.max_seconds;
+  options.stop = interrupted;
   const ExactResult result = exact(impact.problem(), options);
   if (result.status == ExactStatus::kJammed) {
     throw std::runtime_error(
@@ -71,11 +73,13 @@ io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& r
   io::ImpactReport report{.law = "exact"};
   report.set = result.pieces;
   report.complete = !result.pieces.empty();
-  report.summary = {{"status", result.status == ExactStatus::kExact ? "exact" : "outer"},
+  report.summary = {{"status", to_string(result.status)},
+                    {"incomplete", result.status == ExactStatus::kIncomplete},
                     {"cells", result.cells},
                     {"polyhedra", result.polyhedra},
                     {"pieces", result.pieces.size()},
                     {"seconds", result.seconds}};
+  if (result.pieces.empty()) return report;  // nothing can be said
   const auto extremes = [&](const std::string& what, const std::vector<std::string>& wanted,
                             auto find) {
     for (const std::string& text : wanted) {
@@ -102,6 +106,13 @@ io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& r
 
 std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport& report,
                            const ExactResult& result) {
+  if (result.status == ExactStatus::kIncomplete) {
+    return fmt::format(
+        "\nno set: {} after {:.3g} s, {} cells and {} polyhedra, before even an outer set was "
+        "complete\n",
+        result.stopped ? "stopped" : "the time was spent", result.seconds, result.cells,
+        result.polyhedra);
+  }
   std::string text = fmt::format(
       "\n{} set of outcomes: {} piece{}, {} cells visited, {} polyhedra, {:.3g} ms\n",
       result.status == ExactStatus::kExact ? "exact" : "outer (budget spent: it contains the set)",

@@ -49,6 +49,7 @@ SequentialOptions sequential_options(const io::ImpactCase& impact, const ImpactA
   SequentialOptions options;
   for (const std::string& name : a.order)
     options.order.push_back(contact_index(impact, "--order", name));
+  options.stop = interrupted;
   options.single = a.single == "routh" ? SingleLaw::kRouth : SingleLaw::kAlgebraic;
   return options;
 }
@@ -120,12 +121,15 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
   clear_progress();
   applied.shown = describe_set(impact, *applied.set);
   applied.report = io::report_set(impact, *applied.set);
-  if (a.coverage && applied.set->terminated > 0) {
+  if (a.coverage && applied.set->terminated > 0 && !exact.pieces.empty() && !interrupted()) {
     applied.pieces = exact.pieces;
     applied.report.answers["coverage"] = coverage_json(exact.pieces, *applied.set, applied.shown);
+  } else if (a.coverage) {
+    applied.report.complete = false;
+    applied.shown += "\n    not compared with the exact set: there is none to compare with\n";
   }
   if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
-  if (!a.places.plot.empty()) applied.paths = io::law_paths(impact);
+  if (!a.places.plot.empty() && !interrupted()) applied.paths = io::law_paths(impact);
   return applied;
 }
 
@@ -135,7 +139,7 @@ Applied apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
   applied.report = report_exact(impact, result, a.exact);
   applied.shown = describe_exact(impact, applied.report, result);
   applied.pieces = result.pieces;
-  if (!a.places.plot.empty()) {
+  if (!a.places.plot.empty() && !interrupted()) {
     // the figure lays the set under samples of it
     SetOptions options = set_options(impact, a);
     options.samples = options.keep = kFigureOutcomes;
@@ -152,7 +156,8 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
   if (a.law == "set") return apply_set(impact, a);
   if (a.law == "exact") return apply_exact(impact, a);
   Applied applied;
-  if (a.law == "simultaneous") applied.report = io::report_simultaneous(impact);
+  if (a.law == "simultaneous")
+    applied.report = io::report_simultaneous(impact, {.stop = interrupted});
   if (a.law == "sequential")
     applied.report = io::report_sequential(impact, sequential_options(impact, a));
   if (a.law == "single") {
@@ -161,7 +166,7 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.report = io::report_single(impact, contact);
   }
   if (a.law == "all") {
-    const io::ImpactReport at_once = io::report_simultaneous(impact);
+    const io::ImpactReport at_once = io::report_simultaneous(impact, {.stop = interrupted});
     const io::ImpactReport in_turn = io::report_sequential(impact, sequential_options(impact, a));
     applied.report = io::report_all(impact, at_once, in_turn);
     applied.paths = at_once.outcomes;
@@ -170,7 +175,9 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.paths = applied.report.outcomes;
   }
   applied.shown = describe_outcomes(impact, applied.report);
-  if (!applied.report.complete)
+  if (interrupted())
+    applied.shown += "\nstopped before all was tried: others may exist\n";
+  else if (!applied.report.complete)
     applied.shown += "\n" + io::nothing_text(impact, applied.report) + "\n";
   return applied;
 }
@@ -257,13 +264,15 @@ int run_impact(const ImpactArguments& a) {
 
   Applied applied = apply_law(impact, a);
   applied.report.summary["pointed"] = cone.pointed;
-  if (!a.compare.empty()) compare(impact, applied);
+  if (!a.compare.empty() && !interrupted()) compare(impact, applied);
+  if (interrupted()) applied.report.complete = false, applied.report.summary["incomplete"] = true;
+  finishing();
 
   // what was asked for
   const Places& places = a.places;
   places.show(applied.shown, io::to_json(impact, applied.report), 2);
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(impact, applied.report));
-  if (!places.plot.empty()) {
+  if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     io::ImpactFigure figure{
         .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
@@ -335,7 +344,9 @@ void add_impact(CLI::App& app, int& code) {
                 "can the impact end with these contact velocities? normals, then tangentials")
       ->type_name("N,..,T,..");
   c->add_option("--max-polyhedra", a->exact.max_polyhedra, "budget before an outer set is given");
-  c->add_option("--max-seconds", a->exact.max_seconds, "budget in seconds")
+  c->add_option("--max-seconds", a->exact.max_seconds,
+                "budget in seconds of the exact set and, where it is not enough, of the outer set "
+                "that takes its place (default: 60)")
       ->check(positive("a number of seconds"));
   c->add_option("--json", a->places.json,
                 "write the result as JSON to a file, or to standard output with -");

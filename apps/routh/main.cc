@@ -148,9 +148,6 @@ void add_list(CLI::App& app) {
   });
 }
 
-namespace {
-
-/// Runs a command; exceptions become exit codes and sentences.
 int run(int argc, char** argv) {
   const auto complain = [](int code, const std::string& what) {
     warn(fmt::format("routh: {}\n", what));
@@ -203,12 +200,4 @@ int run(int argc, char** argv) {
   }
 }
 
-}  // namespace
 }  // namespace routh::app
-
-int main(int argc, char** argv) {
-  using namespace routh::app;
-  prepare_standard_files();
-  const int code = run(argc, argv);
-  return all_shown() || code != kDone ? code : kUnfinished;
-}

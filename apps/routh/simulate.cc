@@ -116,8 +116,9 @@ std::string describe(const io::Motion& motion) {
 int report(const SimulateArguments& a, const io::Motion& motion, std::string text,
            const InclusionTolerance& tolerance) {
   const Places& places = a.places;
+  finishing();
   std::optional<InclusionPath> path;
-  if (a.domain == "s") {
+  if (a.domain == "s" && !interrupted()) {
     path = inclusion(*motion.scenario.mechanism, motion.trajectory);
     const InclusionResidual residual =
         inclusion_residual(*motion.scenario.mechanism, *path, tolerance);
@@ -133,14 +134,14 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
   }
   places.show(text, json);
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(motion));
-  if (!places.plot.empty()) {
+  if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     const std::string name =
         std::filesystem::path(a.scenario.name).stem().string() + "-" + motion.method;
     places.announce(io::draw(motion, name, places.plot));
     if (path) places.announce(io::draw(motion.scenario, *path, name + "-s", places.plot));
   }
-  if (!places.animate.empty()) {
+  if (!places.animate.empty() && !interrupted()) {
     io::animate(motion, places.animate);
     places.announce({places.animate});
   }
@@ -156,7 +157,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
                      t.final.time));
   else if (t.stopped())
     warn(fmt::format("routh: {}; what was written is marked incomplete\n", t.message));
-  return t.stopped() ? kUnfinished : kDone;
+  return t.stopped() || interrupted() ? kUnfinished : kDone;
 }
 
 /// Options of other methods are refused, and motions without end.

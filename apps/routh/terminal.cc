@@ -1,20 +1,37 @@
 #include "terminal.h"
 
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
 namespace routh::app {
 namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
 
+/// Counts down to on_alarm(); 0 stops counting.
+void count_down(int milliseconds) {
+  itimerval timer{};
+  timer.it_value.tv_usec = 1000 * milliseconds;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
 void on_interrupt(int) {
   interrupts = interrupts + 1;
-  if (interrupts > 1) std::_Exit(130);
+  if (interrupts > 1) ::_exit(130);
+  count_down(400);
+}
+
+void on_alarm(int) {
+  constexpr std::string_view text =
+      "\nrouth: stopped; nothing of what was being computed is kept\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(3);
 }
 
 /// Four decimals, without a negative zero.
@@ -176,8 +193,25 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   return text;
 }
 
-void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
+void catch_interrupt() {
+  struct sigaction action {};
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = on_alarm;
+  ::sigaction(SIGALRM, &action, nullptr);
+}
 bool interrupted() { return interrupts > 0; }
+void set_interrupted(bool value) { interrupts = value; }
+void finishing() { count_down(0); }
+
+std::function<bool()> after(double seconds) {
+  const auto began = std::chrono::steady_clock::now();
+  return [=] {
+    return interrupted() ||
+           std::chrono::steady_clock::now() - began >= std::chrono::duration<double>(seconds);
+  };
+}
 
 std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what) {
   if (!isatty(STDERR_FILENO)) return [](std::uint64_t) { return !interrupted(); };

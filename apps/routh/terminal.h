@@ -16,9 +16,17 @@ std::string describe_contacts(const io::ImpactCase& impact, const Eigen::VectorX
 std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report);
 std::string describe_set(const io::ImpactCase& impact, const SetResult& result);
 
-/// Ctrl-C asks for an end instead of forcing it; a second one forces it.
+/// Ctrl-C asks for an end instead of forcing it: laws and methods poll interrupted() and end with
+/// what they have, exit code 3. Work that does not hear it within 0.4 s is given up, with the same
+/// code and nothing written; a second Ctrl-C ends the program at once, exit code 130.
 void catch_interrupt();
 bool interrupted();
+/// As if Ctrl-C had been pressed once, or never.
+void set_interrupted(bool value);
+/// The work has ended and its results are about to be written: they are no longer given up.
+void finishing();
+/// For `stop` of a law: true once Ctrl-C was pressed or the seconds are over.
+std::function<bool()> after(double seconds);
 
 /// Rate and remaining time on standard error when that is a terminal; silent in a pipe. The
 /// function fits SetOptions::progress: it is false once Ctrl-C was pressed.

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace routh {
 namespace {
@@ -48,10 +49,38 @@ ppl::Linear_Expression expression(const std::vector<mpz_class>& coefficients) {
   return e;
 }
 
+/// The problem in units of its own: c_i = 2^unit_i c'_i, G_ij = 2^(unit_i + unit_j - v) G'_ij. One
+/// unit a contact, because friction compares its normal with its tangents.
+ImpactProblem in_own_units(ImpactProblem p, std::vector<int>& unit) {
+  const Eigen::Index size = p.c.size();
+  unit.assign(size, 0);
+  for (int i = 0; i < p.contacts(); ++i) {
+    const double normal = p.G(i, i);
+    const double mobility =
+        normal > 0 ? normal
+                   : p.G.diagonal().segment(p.tangent(i), p.tangents).cwiseAbs().maxCoeff();
+    unit[i] = mobility > 0 ? static_cast<int>(std::floor(std::ilogb(mobility) / 2.0)) : 0;
+    std::fill_n(unit.begin() + p.tangent(i), p.tangents, unit[i]);
+  }
+  int fastest = std::numeric_limits<int>::min();
+  for (Eigen::Index i = 0; i < size; ++i) {
+    if (p.c[i] != 0) fastest = std::max(fastest, std::ilogb(p.c[i]) - unit[i]);
+    for (Eigen::Index k = 0; k < size; ++k) p.G(i, k) = std::ldexp(p.G(i, k), -unit[i] - unit[k]);
+  }
+  for (Eigen::Index i = 0; i < size && p.c.any(); ++i) {
+    unit[i] += fastest;
+    p.c[i] = std::ldexp(p.c[i], -unit[i]);
+  }
+  return p;
+}
+
 }  // namespace
 
-Automaton::Automaton(const ImpactProblem& problem, double precision)
-    : m_(problem.contacts()), tangents_(problem.tangents) {
+Automaton::Automaton(const ImpactProblem& given, double precision)
+    : m_(given.contacts()), tangents_(given.tangents) {
+  const ImpactProblem problem = in_own_units(given, unit_);
+  const double energy = problem.c.dot(problem.G.completeOrthogonalDecomposition().solve(problem.c));
+  energy_bound_ = (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseAbs().cwiseSqrt();
   const MatrixXd D = friction_edges(problem);
   edges_ = static_cast<int>(D.cols());
   lines_ = edges_ % 2 == 0 ? edges_ / 2 : edges_;  // opposite sides share a line
@@ -182,7 +211,7 @@ ContactState Automaton::state(const Cell& cell, int i, const std::vector<VectorX
     const bool rests = frictionless_[i]
                            ? std::all_of(corners.begin(), corners.end(),
                                          [&](const VectorXd& c) {
-                                           return c.segment(m_ + tangents_ * i, tangents_).isZero();
+                                           return !c.segment(m_ + tangents_ * i, tangents_).any();
                                          })
                            : std::all_of(first, first + lines_, [](int s) { return s == 0; });
     return rests ? ContactState::kSticking : ContactState::kSliding;
@@ -270,15 +299,15 @@ VectorXd Automaton::velocity(const ppl::Generator& point) const {
     mpq_class sum = 0;
     for (int k = 0; k < dimension_; ++k) sum += T_[i][k] * point.coefficient(ppl::Variable(k));
     sum /= point.divisor();
-    c[i] = sum.get_d();
+    c[i] = std::ldexp(sum.get_d(), unit_[i]);
   }
   return c;
 }
 
-ppl::Constraint_System Automaton::box(const VectorXd& bound) const {
+ppl::Constraint_System Automaton::energy_bounds() const {
   ppl::Constraint_System system;
-  for (Eigen::Index i = 0; i < bound.size(); ++i) {
-    const mpz_class limit = mpz_class(std::ceil(bound[i] * 0x1p20) + 1) * c_scale_[i];
+  for (Eigen::Index i = 0; i < energy_bound_.size(); ++i) {
+    const mpz_class limit = mpz_class(std::ceil(energy_bound_[i] * 0x1p20) + 1) * c_scale_[i];
     const ppl::Linear_Expression c = (mpz_class(1) << 20) * c_rows_[i];
     system.insert(c <= limit);
     system.insert(c >= -limit);

@@ -32,7 +32,9 @@ using Cell = std::vector<signed char>;
 inline constexpr signed char kAny = 2;
 
 /// States y are the velocities of independent rows of J, so that the others, c = T y, depend on
-/// them exactly.
+/// them exactly. Inside, velocities are counted in units of their own, powers of two for each
+/// contact that bring the diagonal of G and the fastest contact near one: cells and flows stay what
+/// they are, and neither kilograms nor metres decide what is small.
 class Automaton {
  public:
   /// Numbers become the simplest rationals within `precision`, relative.
@@ -50,12 +52,12 @@ class Automaton {
   /// What contact i does in a cell with these velocities at the corners of a piece.
   ContactState state(const Cell& cell, int i, const std::vector<Eigen::VectorXd>& corners) const;
 
-  /// The constraints of a cell, of one form having a sign, of a contact not approaching, and of
-  /// |c_i| ≤ bound_i.
+  /// The constraints of a cell, of one form having a sign, of a contact not approaching.
   ppl::Constraint_System region(const Cell& cell) const;
   ppl::Constraint side(int i, int sign) const;
   ppl::Constraint not_approaching(int contact) const { return rows_[contact] >= 0; }
-  ppl::Constraint_System box(const Eigen::VectorXd& bound) const;
+  /// Energy only falls, and so |c_i| ≤ √(G_ii c⁻ᵀ G⁺ c⁻): how far any contact velocity can get.
+  ppl::Constraint_System energy_bounds() const;
 
   /// The cone of the directions in a cell, with the origin.
   Polyhedron flow(const Cell& cell) const;
@@ -86,6 +88,8 @@ class Automaton {
 
   int m_, tangents_, edges_, lines_;  // lines_: forms of a contact's slip
   int dimension_ = 0;
+  std::vector<int> unit_;                       // velocity c_i is counted in 2^unit_[i] m/s
+  Eigen::VectorXd energy_bound_;                // of |c_i|, in these units
   std::vector<std::vector<mpq_class>> T_;       // c = T y
   std::vector<ppl::Linear_Expression> rows_;    // the forms, times a positive number
   std::vector<ppl::Linear_Expression> c_rows_;  // c_i times c_scale_[i]

@@ -1,40 +1,88 @@
 #include "routh/impact/exact.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <cmath>
+#include <condition_variable>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 
 #include "routh/impact/automaton.h"
 
 namespace routh {
 namespace {
 
-using Eigen::VectorXd;
+using Clock = std::chrono::steady_clock;
+
+/// Thrown out of the middle of a polyhedral operation.
+struct Abandoned : ppl::Throwable {
+  void throw_me() const override { throw *this; }
+};
+
+/// Ends polyhedral operations at a deadline, or when the caller says so: the library looks at a
+/// global pointer inside of its long loops.
+class Watch {
+ public:
+  explicit Watch(std::function<bool()> stop)
+      : stop_(std::move(stop)), thread_([this] { look(); }) {}
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    ppl::abandon_expensive_computations = nullptr;
+  }
+
+  void until(Clock::time_point deadline) {
+    const std::lock_guard lock(mutex_);
+    deadline_ = deadline;
+    if (!stopped_) ppl::abandon_expensive_computations = nullptr;
+  }
+  /// Between polyhedral operations.
+  void check() const { ppl::maybe_abandon(); }
+  bool stopped() const { return stopped_; }
+
+ private:
+  void look() {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, std::chrono::milliseconds(5), [this] { return done_; })) {
+      if (stop_ && !stopped_ && stop_()) stopped_ = true;
+      if (stopped_ || Clock::now() >= deadline_) ppl::abandon_expensive_computations = &abandoned_;
+    }
+  }
+
+  const Abandoned abandoned_;
+  std::function<bool()> stop_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  bool done_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::thread thread_;
+};
 
 /// Reachability: a list of (cell, polyhedron from which it is entered) still to be followed, and
 /// what was reached in each cell.
 class Reachability {
  public:
-  /// Nothing that is reached lies outside of `bounds`.
-  Reachability(const Automaton& automaton, ppl::Constraint_System bounds)
-      : automaton_(automaton), bounds_(std::move(bounds)) {
+  /// With `merging` all that is reached in a cell is replaced by its convex hull and, if that keeps
+  /// growing, widened: more than the truth, but it comes to an end. Nothing that is reached lies
+  /// outside of `bounds`.
+  Reachability(const Automaton& automaton, ppl::Constraint_System bounds, bool merging)
+      : automaton_(automaton), bounds_(std::move(bounds)), merging_(merging) {
     open_.emplace_back(automaton_.start_cell(), automaton_.start());
   }
 
-  /// Follows the flow until nothing new is found; false when the budget is spent before. With
-  /// `merging` all that is reached in a cell is replaced by its convex hull and, if that keeps
-  /// growing, widened: more than the truth, but it comes to an end.
-  bool run(int max_polyhedra, double max_seconds, bool merging) {
-    const auto began = std::chrono::steady_clock::now();
-    const int first = polyhedra_;
-    merging_ = merging;
+  /// Follows the flow until nothing new is found; false when the budget is spent before.
+  bool run(int max_polyhedra, const Watch& watch) {
     while (!open_.empty()) {
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;
-      if (polyhedra_ - first >= max_polyhedra || spent.count() >= max_seconds) return false;
+      if (polyhedra_ >= max_polyhedra) return false;
+      watch.check();
       auto [cell, entered] = std::move(open_.front());
       open_.pop_front();
       follow(cell, entered);
@@ -138,7 +186,7 @@ class Reachability {
 
   const Automaton& automaton_;
   ppl::Constraint_System bounds_;
-  bool merging_ = false;
+  bool merging_;
   std::deque<std::pair<Cell, Polyhedron>> open_;
   std::map<Cell, std::vector<Polyhedron>> reached_, final_;
   std::map<Cell, Polyhedron> flows_;
@@ -156,12 +204,6 @@ struct Piece {
 ppl::C_Polyhedron closed(Polyhedron p) {
   p.topological_closure_assign();
   return ppl::C_Polyhedron(p);
-}
-
-/// Energy only falls, and so |c_i| ≤ √(G_ii c⁻ᵀ G⁺ c⁻): how far any contact velocity can get.
-VectorXd energy_bound(const ImpactProblem& problem) {
-  const double energy = problem.c.dot(problem.G.completeOrthogonalDecomposition().solve(problem.c));
-  return (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseSqrt();
 }
 
 /// Joins pieces of one cell whose union is convex, then drops what lies inside another piece.
@@ -202,6 +244,8 @@ std::string_view to_string(ExactStatus status) {
       return "outer";
     case ExactStatus::kJammed:
       return "jammed";
+    case ExactStatus::kIncomplete:
+      return "incomplete";
   }
   return "unknown";
 }
@@ -219,61 +263,97 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     throw std::invalid_argument("exact: max_polyhedra must be positive");
   if (!(options.max_seconds > 0))
     throw std::invalid_argument("exact: max_seconds must be positive");
-  const auto began = std::chrono::steady_clock::now();
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  const auto began = Clock::now();
+  const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
   const int m = problem.contacts();
   ExactResult result;
-  const auto finish = [&] {
-    result.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  Watch watch(options.stop);
+  // work within a share of the time that is left; false when it was abandoned or gave up
+  const auto within = [&](double share, auto&& work) {
+    const double seconds = std::min(share * std::max(0.0, options.max_seconds - spent()), 1e8);
+    watch.until(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(seconds)));
+    try {
+      return work();
+    } catch (const Abandoned&) {
+      return false;
+    }
+  };
+  const auto finish = [&](ExactStatus status) {
+    result.status = status;
+    result.stopped = watch.stopped();
+    result.seconds = spent();
     return result;
   };
 
   // jamming: impulses that cancel would let the flow stand still or run forever
   const Automaton automaton(problem, options.precision);
-  if (!automaton.pointed()) {
-    result.status = ExactStatus::kJammed;
-    return finish();
-  }
+  bool pointed = false;
+  if (!within(1, [&] { return pointed = automaton.pointed(), true; }))
+    return finish(ExactStatus::kIncomplete);
+  if (!pointed) return finish(ExactStatus::kJammed);
 
   // the exact fixed point, or else one over widened hulls, or else what energy and the friction
-  // cone allow
-  const ppl::Constraint_System bounds = automaton.box(energy_bound(problem));
-  Reachability reach(automaton, bounds);
+  // cone allow; what was abandoned is not used any more
+  const ppl::Constraint_System bounds = automaton.energy_bounds();
   std::vector<Piece> pieces;
-  bool ended = reach.run(options.max_polyhedra, options.max_seconds, false);
-  if (!ended) {
-    result.status = ExactStatus::kOuter;
-    ended = reach.run(options.max_polyhedra, options.max_seconds, true);
-  }
-  result.cells = reach.cells();
-  result.polyhedra = reach.polyhedra();
-  if (ended) {
-    for (const auto& [cell, list] : reach.final()) {
-      for (const Polyhedron& p : list) pieces.push_back({cell, closed(p)});
-    }
-  } else {
-    Polyhedron anything = automaton.start();
-    anything.time_elapse_assign(automaton.flow(automaton.anywhere()));
-    for (int i = 0; i < m; ++i) anything.add_constraint(automaton.not_approaching(i));
-    pieces.push_back({{}, closed(anything)});
-  }
+  const auto fixed_point = [&](double share, bool merging) {
+    Reachability reach(automaton, bounds, merging);
+    const bool ended = within(share, [&] {
+      if (!reach.run(options.max_polyhedra, watch)) return false;
+      for (const auto& [cell, list] : reach.final()) {
+        for (const Polyhedron& p : list) pieces.push_back({cell, closed(p)});
+      }
+      return true;
+    });
+    if (!ended) pieces.clear();
+    result.cells = std::max(result.cells, reach.cells());
+    result.polyhedra += reach.polyhedra();
+    return ended;
+  };
+  const auto anything = [&] {
+    Polyhedron all = automaton.start();
+    all.time_elapse_assign(automaton.flow(automaton.anywhere()));
+    for (int i = 0; i < m; ++i) all.add_constraint(automaton.not_approaching(i));
+    pieces.push_back({{}, closed(all)});
+    return true;
+  };
   // widening may have let a piece go to infinity, energy does not
-  for (Piece& piece : pieces) {
-    if (!piece.closed.is_bounded()) piece.closed.add_constraints(bounds);
-  }
-  simplify(pieces);
-
-  for (const Piece& piece : pieces) {
-    Polytope out;
-    out.dimension = static_cast<int>(piece.closed.affine_dimension());
-    for (const ppl::Generator& g : piece.closed.minimized_generators()) {
-      if (g.is_point()) out.corners.push_back(automaton.velocity(g));
+  const auto bounded = [&] {
+    for (Piece& piece : pieces) {
+      if (!piece.closed.is_bounded()) piece.closed.add_constraints(bounds);
     }
-    for (int i = 0; i < m && !piece.cell.empty(); ++i)
-      out.modes.push_back(automaton.state(piece.cell, i, out.corners));
-    result.pieces.push_back(std::move(out));
+    return true;
+  };
+  const bool exact = fixed_point(0.6, false) && within(0.6, bounded);
+  const bool found = exact || (fixed_point(0.6, true) && within(0.6, bounded)) ||
+                     within(0.8, [&] { return pieces.clear(), anything() && bounded(); });
+  if (!found) return finish(ExactStatus::kIncomplete);
+
+  // fewer pieces, where that can be done in time
+  std::vector<Piece> fewer = pieces;
+  if (within(0.6, [&] { return simplify(fewer), true; })) pieces = std::move(fewer);
+
+  const bool listed = within(1, [&] {
+    for (const Piece& piece : pieces) {
+      Polytope out;
+      out.dimension = static_cast<int>(piece.closed.affine_dimension());
+      for (const ppl::Generator& g : piece.closed.minimized_generators()) {
+        if (g.is_point()) out.corners.push_back(automaton.velocity(g));
+      }
+      for (int i = 0; i < m && !piece.cell.empty(); ++i)
+        out.modes.push_back(automaton.state(piece.cell, i, out.corners));
+      result.pieces.push_back(std::move(out));
+    }
+    return true;
+  });
+  if (!listed) {
+    result.pieces.clear();
+    return finish(ExactStatus::kIncomplete);
   }
-  return finish();
+  return finish(exact ? ExactStatus::kExact : ExactStatus::kOuter);
 }
 
 }  // namespace routh

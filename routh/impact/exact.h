@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -23,28 +24,35 @@ struct ExactOptions {
   /// Inputs are replaced once by the simplest rationals within this relative distance; from there
   /// on nothing is rounded.
   double precision = 1e-12;
-  int max_polyhedra = 5000;  ///< budget of the exact iteration
-  double max_seconds = 60;   ///< likewise; the outer set that follows may take as long again
+  int max_polyhedra = 5000;  ///< budget of the exact iteration, and again of the outer set
+  /// Budget of all: three fifths for the exact iteration, the rest for an outer set.
+  double max_seconds = 60;
+  /// Asked every few milliseconds, from another thread; true ends the work at once.
+  std::function<bool()> stop = {};
 };
 
 enum class ExactStatus {
-  kExact,   ///< the fixed point was reached: the pieces are the set
-  kOuter,   ///< the budget was spent: the pieces contain the set, and more
-  kJammed,  ///< the friction cone is not pointed: the impact need not end, nothing was computed
+  kExact,       ///< the fixed point was reached: the pieces are the set
+  kOuter,       ///< the budget was spent: the pieces contain the set, and more
+  kJammed,      ///< the friction cone is not pointed: the impact need not end, nothing was computed
+  kIncomplete,  ///< the time was spent, or `stop` said so, before there was a set: no pieces
 };
 std::string_view to_string(ExactStatus status);
 
 struct [[nodiscard]] ExactResult {
   ExactStatus status = ExactStatus::kExact;
-  std::vector<Polytope> pieces;  ///< none inside another
-  int cells = 0;                 ///< visited
-  int polyhedra = 0;             ///< computed on the way
+  /// None inside another, unless the time was spent before all were compared.
+  std::vector<Polytope> pieces;
+  int cells = 0;      ///< visited
+  int polyhedra = 0;  ///< computed on the way
   double seconds = 0;
+  bool stopped = false;  ///< `stop` said so
 };
 
 /// In space with the linearised friction cone, whose edges multiply the cells, for one or two
 /// contacts; throws std::invalid_argument for more. The order of contacts
-/// does not matter; large friction (μ = 1e5) does not harm.
+/// does not matter; large friction (μ = 1e5) does not harm. Calls from several threads wait for
+/// each other: the library beneath can be told to abandon its work only as a whole.
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options = {});
 
 }  // namespace routh

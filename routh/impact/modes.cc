@@ -190,7 +190,7 @@ ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bo
 }
 
 StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_max,
-                             double tolerance) {
+                             double tolerance, const std::function<bool()>& stop) {
   const Normalised normalised(given);
   const ImpactProblem& problem = normalised.problem;
   const int m = problem.contacts();
@@ -202,6 +202,10 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
 
   StepOutcomes result;
   for (const Modes& modes : all_modes(problem, bounded)) {
+    if (stop && stop()) {
+      result.stopped = true;
+      break;
+    }
     const ModeSystem s = mode_system(problem, modes, bounded);
     const lcp::SquareSystem system = equations(problem, s);
     // one point where K is regular, the corners of a polyhedron where it is not

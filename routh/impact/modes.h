@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -63,12 +64,13 @@ struct [[nodiscard]] StepOutcomes {
   std::vector<std::vector<int>> continua;
   /// Solutions of modes that are singular, or nearly so, if they have any: rounding cannot decide.
   std::vector<Outcome> borderline;
+  bool stopped = false;  ///< before all modes were tried
 };
 
 /// Every solution by plain enumeration of modes: the yardstick for faster ways. `lambda_max` empty:
-/// P1 (31).
+/// P1 (31). Ends early, with the modes tried so far, when `stop` says so.
 StepOutcomes enumerate_modes(const ImpactProblem& problem, const Eigen::VectorXd& lambda_max = {},
-                             double tolerance = 1e-10);
+                             double tolerance = 1e-10, const std::function<bool()>& stop = {});
 
 /// The regular modes of one problem, factored once, for many steps of it. Singular modes are left
 /// out: corners of their solution sets lie in regular ones.

@@ -126,6 +126,13 @@ void conclude(SequentialResult& result, SequentialOutcome s, double same) {
   if (!known) list.push_back(std::move(s));
 }
 
+/// Asks whether to go on, and notes the answer.
+bool told_to_stop(const SequentialOptions& options, SequentialResult& result) {
+  if (options.stop && !result.stopped && options.stop()) result.stopped = true;
+  if (result.stopped) result.complete = false;
+  return result.stopped;
+}
+
 /// One order, repeated until no contact approaches.
 void follow(const ImpactProblem& problem, const SequentialOptions& options,
             const std::vector<int>& order, SequentialResult& result) {
@@ -136,6 +143,7 @@ void follow(const ImpactProblem& problem, const SequentialOptions& options,
     return !last.finished && last.hit.finished && last.depth < options.max_impacts;
   };
   while (goes_on(tree.nodes.back()) && passed_over < order.size()) {
+    if (told_to_stop(options, result)) return;
     const int contact = order[turn++ % order.size()];
     const bool approaches = tree.nodes.back().hit.c_plus[contact] < -zero;
     passed_over = approaches ? 0 : passed_over + 1;
@@ -158,12 +166,14 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
   Tree tree(problem, options.single);
   std::set<std::vector<long long>> seen;
   for (int at = 0; at < static_cast<int>(tree.nodes.size()); ++at) {
+    result.states = static_cast<int>(tree.nodes.size());
     if (tree.nodes[at].finished || tree.nodes[at].depth >= options.max_impacts) {
       conclude(result, tree.sequence_to(tree.nodes[at]), 100 * zero);
       continue;
     }
     for (int i = 0; i < m; ++i) {
       if (tree.nodes[at].hit.c_plus[i] >= -zero) continue;
+      if (told_to_stop(options, result)) return;
       Node next = tree.hit_at(at, i);
       if (!next.hit.finished) {
         conclude(result, tree.sequence_to(next), 100 * zero);
@@ -179,7 +189,6 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
   // orders that run in circles through each other's velocities
   if (result.outcomes.empty() && result.unfinished.empty())
     conclude(result, tree.sequence_to(tree.nodes.back()), 100 * zero);
-  result.states = static_cast<int>(tree.nodes.size());
 }
 
 }  // namespace
@@ -203,7 +212,7 @@ SequentialResult sequential(const ImpactProblem& problem, const SequentialOption
     std::iota(order.begin(), order.end(), 0);
     do {
       follow(problem, options, order, result);
-    } while (std::next_permutation(order.begin(), order.end()));
+    } while (!result.stopped && std::next_permutation(order.begin(), order.end()));
   }
   return result;
 }

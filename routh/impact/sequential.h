@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -23,6 +24,8 @@ struct SequentialOptions {
   /// orders explored so far are completed by the cyclic ones: every permutation, repeated. 0: 20
   /// 000 in the plane, 80 000/m² for m contacts in space, where each impact is an integration.
   int max_states = 0;
+  /// Asked before every impact; true ends the work with what was found.
+  std::function<bool()> stop = {};
 };
 
 struct SequentialOutcome {
@@ -36,7 +39,9 @@ struct SequentialOutcome {
 struct [[nodiscard]] SequentialResult {
   std::vector<SequentialOutcome> outcomes;    ///< finished, distinct in velocity
   std::vector<SequentialOutcome> unfinished;  ///< orders that did not end, where they were given up
-  bool complete = true;  ///< false: max_states was reached, there are more orders
+  bool complete =
+      true;  ///< false: max_states was reached or the work was stopped, there are more orders
+  bool stopped = false;  ///< `stop` said so
   int states = 0;        ///< distinct velocities met
 };
 

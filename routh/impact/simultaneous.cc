@@ -34,6 +34,7 @@ void search_by_lemke(const Normalised& units, const SimultaneousOptions& options
                      std::vector<VectorXd>& impulses) {
   const lcp::Problem lcp = simultaneous_lcp(units.problem);
   for (int attempt = 0; attempt < options.attempts; ++attempt) {
+    if (options.stop && options.stop()) return;
     Search random(attempt);
     lcp::LemkeOptions lemke{.tolerance = options.tolerance, .cover = VectorXd(lcp.size())};
     for (double& x : lemke.cover) x = attempt == 0 ? 1 : 0.01 + random();
@@ -51,6 +52,7 @@ void search_by_sweeps(const ImpactProblem& problem, const SimultaneousOptions& o
   SweepSolver solver(problem);
   const double size = problem.c.norm() / problem.G.diagonal().head(m).mean();
   for (int attempt = 0; attempt < options.attempts; ++attempt) {
+    if (options.stop && options.stop()) return;
     Search random(attempt);
     VectorXd lambda = VectorXd::Zero(problem.c.size());
     for (int i = 0; i < m && attempt > 0; ++i) {
@@ -94,11 +96,13 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
 
   result.enumerated = count_modes(problem, false) <= options.max_modes;
   if (result.enumerated) {
-    StepOutcomes all = enumerate_modes(problem, {}, options.tolerance);
+    StepOutcomes all = enumerate_modes(problem, {}, options.tolerance, options.stop);
     result.outcomes = std::move(all.outcomes);
     result.continua = std::move(all.continua);
     result.borderline = std::move(all.borderline);
-    if (result.outcomes.empty()) search({.tolerance = options.tolerance, .attempts = 4});
+    result.stopped = all.stopped;
+    if (result.outcomes.empty())
+      search({.tolerance = options.tolerance, .attempts = 4, .stop = options.stop});
   } else {
     search(options);
   }
@@ -108,6 +112,7 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
     if (outcome.residual <= options.tolerance)
       insert_distinct(result.outcomes, std::move(outcome), same_velocity(problem));
   }
+  result.stopped = result.stopped || (options.stop && options.stop());
   if (result.outcomes.empty()) result.nothing = closest(problem, impulses);
   return result;
 }

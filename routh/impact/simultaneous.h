@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct SimultaneousOptions {
   /// searched for instead.
   double max_modes = 70'000;
   int attempts = 200;  ///< searches from different starts when modes are too many
+  /// Asked now and then; true ends the work with what was found.
+  std::function<bool()> stop = {};
 };
 
 /// What is known where no outcome was found.
@@ -30,6 +33,7 @@ struct [[nodiscard]] SimultaneousResult {
   std::vector<std::vector<int>>
       continua;            ///< outcomes between which every mixture is an outcome as well
   bool enumerated = true;  ///< false: outcomes were searched for, others may exist
+  bool stopped = false;    ///< `stop` said so: others may exist
 };
 
 /// Every outcome of the simultaneous inelastic law, P1 (31):

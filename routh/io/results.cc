@@ -173,7 +173,7 @@ ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOpt
   report.complete = !result.outcomes.empty();
   report.summary = {{"outcomes", result.outcomes.size()},
                     {"borderline", result.borderline.size()},
-                    {"enumerated", result.enumerated},
+                    {"enumerated", result.enumerated && !result.stopped},
                     {"continua", result.continua},
                     {"max_residual", worst_residual(report.outcomes)},
                     {"seconds", since(began)}};

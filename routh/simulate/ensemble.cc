@@ -96,8 +96,12 @@ EnsembleResult ensemble(const System& system, const State& start, const HybridOp
       try {
         HybridOptions own = hybrid;
         own.law = impact_law(options.law, mixed(options.seed, k));
-        own.progress = {};
+        own.progress = [&, reports](double) {
+          if (reports && options.progress && !options.progress(done)) stop = true;
+          return !stop;
+        };
         Trajectory t = simulate(system, start, own);
+        if (t.status == SimulationStatus::kInterrupted) break;
         result.runs[k] = summary(system, t, k, contacts);
         if (k < result.kept.size()) result.kept[k] = std::move(t);
       } catch (const std::exception& e) {

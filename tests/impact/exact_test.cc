@@ -157,6 +157,124 @@ TEST(Exact, ScalingAndPermutingCarryOver) {
   }
 }
 
+/// Are two unions the same, each corner of one in the other?
+void expect_same(const std::vector<Polytope>& a, const std::vector<Polytope>& b, double tolerance,
+                 const std::string& where) {
+  EXPECT_EQ(a.size(), b.size()) << where;
+  const auto inside = [&](const std::vector<Polytope>& one, const std::vector<Polytope>& other) {
+    for (const Polytope& piece : one) {
+      for (const VectorXd& corner : piece.corners)
+        EXPECT_LT(nearest_point(other, corner).distance, tolerance) << where;
+    }
+  };
+  inside(a, b), inside(b, a);
+}
+/// The union after each corner went through a map.
+template <class Map>
+std::vector<Polytope> mapped(std::vector<Polytope> pieces, const Map& map) {
+  for (Polytope& piece : pieces) {
+    for (VectorXd& corner : piece.corners) corner = map(corner);
+  }
+  return pieces;
+}
+
+TEST(Exact, TheSetIsTheSameInAnyUnits) {
+  std::mt19937 random(76);
+  std::uniform_real_distribution<double> decades(-9, 9);
+  int checked = 0;
+  for (int k = 0; k < 60; ++k) {
+    const ImpactProblem p =
+        k == 0 ? test::rocking_block() : test::random_impact(random, 2, 2 + k % 3).problem;
+    const ExactOptions budget{.max_polyhedra = 400, .max_seconds = 30};
+    const ExactResult r = exact(p, budget);
+    if (r.status != ExactStatus::kExact) continue;
+    ++checked;
+    const double mass = std::pow(10, decades(random)), speed = std::pow(10, decades(random));
+    const std::string where = "problem " + std::to_string(k) + " in " + std::to_string(mass) +
+                              " kg, " + std::to_string(speed) + " m/s";
+    const ExactResult scaled = exact(test::in_units(p, mass, speed), budget);
+    ASSERT_EQ(scaled.status, ExactStatus::kExact) << where;
+    expect_same(mapped(scaled.pieces, [&](const VectorXd& c) { return VectorXd(c / speed); }),
+                r.pieces, 1e-9 * p.c.norm(), where);
+    const ExactResult mirror = exact(test::mirrored(p), budget);
+    ASSERT_EQ(mirror.status, ExactStatus::kExact) << where;
+    expect_same(mapped(mirror.pieces,
+                       [&](VectorXd c) {
+                         c.tail(2) *= -1;
+                         return c;
+                       }),
+                r.pieces, 1e-9 * p.c.norm(), where + ", mirrored");
+    const ExactResult swapped = exact(test::permuted(p, {1, 0}), budget);
+    ASSERT_EQ(swapped.status, ExactStatus::kExact) << where;
+    expect_same(mapped(swapped.pieces,
+                       [&](const VectorXd& c) {
+                         return test::permuted(c, {1, 0});
+                       }),
+                r.pieces, 1e-9 * p.c.norm(), where + ", swapped");
+  }
+  EXPECT_GT(checked, 30);
+}
+
+// Each contact may be measured in a unit of its own: cells and flows do not know it.
+TEST(Exact, ContactsMayDifferInUnit) {
+  std::mt19937 random(77);
+  std::uniform_real_distribution<double> decades(-6, 6);
+  int checked = 0;
+  for (int k = 0; k < 40; ++k) {
+    const ImpactProblem p = test::random_impact(random, 2, 3 + k % 2).problem;
+    const ExactOptions budget{.max_polyhedra = 400, .max_seconds = 30};
+    const ExactResult r = exact(p, budget);
+    if (r.status != ExactStatus::kExact) continue;
+    ++checked;
+    const double unit = std::pow(10, decades(random));
+    const Eigen::Vector4d scale(1, unit, 1, unit);
+    ImpactProblem q = p;
+    q.G = scale.asDiagonal() * p.G * scale.asDiagonal();
+    q.c = scale.asDiagonal() * p.c;
+    const ExactResult other = exact(q, budget);
+    ASSERT_EQ(other.status, ExactStatus::kExact) << "problem " << k;
+    expect_same(
+        mapped(other.pieces, [&](const VectorXd& c) { return VectorXd(c.cwiseQuotient(scale)); }),
+        r.pieces, 1e-9 * p.c.norm(), "problem " + std::to_string(k));
+  }
+  EXPECT_GT(checked, 15);
+}
+
+TEST(Exact, KeepsItsBudgetOfTime) {
+  // five contacts whose set is out of reach
+  std::mt19937 random(78);
+  int spent = 0;
+  for (int k = 0; k < 20 && spent < 3; ++k) {
+    const ImpactProblem p = test::random_impact(random, 5, 10).problem;
+    if (!colliding(p, p.c)) continue;
+    for (const double budget : {0.2, 1.0}) {
+      const ExactResult r = exact(p, {.max_polyhedra = 1 << 30, .max_seconds = budget});
+      EXPECT_LT(r.seconds, 1.2 * budget + 0.5) << "problem " << k;
+      spent += r.seconds > 0.5 * budget;
+      EXPECT_EQ(r.pieces.empty(),
+                r.status == ExactStatus::kIncomplete || r.status == ExactStatus::kJammed);
+    }
+  }
+  EXPECT_GE(spent, 3);
+}
+
+TEST(Exact, StopsWhenToldTo) {
+  std::mt19937 random(78);
+  const ImpactProblem p = test::random_impact(random, 5, 10).problem;
+  const auto began = std::chrono::steady_clock::now();
+  const auto tired = [&] {
+    return std::chrono::steady_clock::now() - began > std::chrono::milliseconds(50);
+  };
+  const ExactResult r = exact(p, {.stop = tired});
+  if (r.status == ExactStatus::kJammed) GTEST_SKIP();
+  EXPECT_EQ(r.status, ExactStatus::kIncomplete);
+  EXPECT_TRUE(r.stopped);
+  EXPECT_TRUE(r.pieces.empty());
+  EXPECT_LT(r.seconds, 0.5);
+  // and the next one is not affected
+  EXPECT_EQ(exact(test::rocking_block()).status, ExactStatus::kExact);
+}
+
 TEST(Exact, AFrictionlessImpactHasASetToo) {
   ImpactProblem p = test::rocking_block(1, 2, 1, 0);
   const ExactResult r = exact(p);

@@ -63,6 +63,32 @@ TEST(ExactScenarios, ThreeContactsAreExactToo) {
     EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9) << row.law;
 }
 
+// Masses are divided out of the problem; the centre of every piece lies in the set, in any units.
+TEST(ExactScenarios, AreTheSameInAnyUnits) {
+  for (const std::string& name : kTwoContacts) {
+    const ImpactProblem p = impact_case(load_scenario(name)).problem();
+    const ExactResult r = exact(p);
+    for (const double mass : {1e-9, 1e-4, 1e9}) {
+      for (const double speed : {1e-9, 1.0, 1e9}) {
+        ImpactProblem q = p;
+        q.G /= mass;
+        q.c *= speed;
+        const ExactResult other = exact(q);
+        ASSERT_EQ(other.status, ExactStatus::kExact) << name;
+        ASSERT_EQ(other.pieces.size(), r.pieces.size()) << name;
+        for (const Polytope& piece : other.pieces) {
+          Eigen::VectorXd centre = Eigen::VectorXd::Zero(p.c.size());
+          for (const Eigen::VectorXd& corner : piece.corners) {
+            EXPECT_LT(nearest_point(r.pieces, corner / speed).distance, 1e-9 * p.c.norm()) << name;
+            centre += corner / static_cast<double>(piece.corners.size());
+          }
+          EXPECT_LT(nearest_point(other.pieces, centre).distance, 1e-14 * q.c.norm()) << name;
+        }
+      }
+    }
+  }
+}
+
 TEST(ExactScenarios, NoPieceLiesInsideAnother) {
   for (const std::string& name : kTwoContacts) {
     const ExactResult r = exact(impact_case(load_scenario(name)).problem());
