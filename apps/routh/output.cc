@@ -82,10 +82,9 @@ void prepare_standard_files() {
 }
 
 bool all_shown() {
-  std::cout.flush();
   const int error = std::fflush(stdout) == 0 ? 0 : errno;
-  if (error == 0 && !std::ferror(stdout) && std::cout.good()) return true;
-  if (error != EPIPE && errno != EPIPE)
+  if (error == 0 && !std::ferror(stdout) && std::cout.flush()) return true;
+  if (error != EPIPE)
     warn(fmt::format("routh: cannot write to standard output{}{}\n", error ? ": " : "",
                      error ? std::strerror(error) : ""));
   return false;

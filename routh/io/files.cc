@@ -149,6 +149,8 @@ void check_writable(const std::string& path) {
   if (open_descriptor(target)) return;
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
+  // links in a circle, names too long, folders that may not be entered
+  if (!fs::status_known(status)) refuse(error.message());
   if (fs::is_directory(status)) refuse("it is a folder");
   if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) refuse(std::strerror(errno));
   if (fs::exists(status) && !fs::is_regular_file(status)) return;

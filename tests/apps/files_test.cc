@@ -27,7 +27,7 @@ TEST_F(Files, ThroughALinkReplaceItsTarget) {
   ASSERT_EQ(run("impact pushing --json " + folder_ + "/second.json").code, 0);
   EXPECT_TRUE(fs::is_symlink(folder_ + "/second.json"));
   EXPECT_TRUE(fs::is_symlink(folder_ + "/link.json"));
-  EXPECT_NO_THROW((void)nlohmann::json::parse(io::read_file(folder_ + "/target.json")));
+  EXPECT_TRUE(nlohmann::json::accept(io::read_file(folder_ + "/target.json")));
   // a link to what is not there yet
   fs::create_symlink("fresh.json", folder_ + "/dangling.json");
   ASSERT_EQ(run("impact pushing --json " + folder_ + "/dangling.json").code, 0);
@@ -53,7 +53,7 @@ TEST_F(Files, IntoPipesAndDevicesAreWrittenAsTheyAre) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const Result r = shell("cat " + pipe + " & " + kProgram + " impact pushing --json " + pipe +
                          " >/dev/null; wait");
-  EXPECT_NO_THROW((void)nlohmann::json::parse(r.out)) << r.out;
+  EXPECT_TRUE(nlohmann::json::accept(r.out)) << r.out;
   EXPECT_TRUE(fs::is_fifo(pipe));
   EXPECT_EQ(run("impact pushing --json /dev/null").code, 0);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
@@ -112,16 +112,17 @@ TEST_F(Files, AreAnnouncedOnTheScreen) {
   // JSON on standard output stays alone there
   const std::string aside = folder_ + "/aside";
   r = run_plainly("impact pushing --json - --csv " + csv + " 2> " + aside);
-  EXPECT_NO_THROW((void)nlohmann::json::parse(r.out)) << r.out;
+  EXPECT_TRUE(nlohmann::json::accept(r.out)) << r.out;
   EXPECT_NE(io::read_file(aside).find("wrote " + csv), std::string::npos);
 }
 
 TEST_F(Files, AScreenThatTakesNothingIsNotSuccess) {
-  for (const std::string command :
-       {"impact pushing", "impact pushing --json -", "list", "--help", "--version", "impact --help",
-        "check pushing", "check pushing --json -", "simulate point-drop --end 0.1",
-        "simulate point-drop --end 0.1 --json -", "simulate massless-leg --at-start",
-        "ensemble rocking-block --runs 2 --end 0.01", "reproduce p1-outcomes --out " + folder_}) {
+  for (const std::string& command : std::vector<std::string>{
+           "impact pushing", "impact pushing --json -", "list", "--help", "--version",
+           "impact --help", "check pushing", "check pushing --json -",
+           "simulate point-drop --end 0.1", "simulate point-drop --end 0.1 --json -",
+           "simulate massless-leg --at-start", "ensemble rocking-block --runs 2 --end 0.01",
+           "reproduce p1-outcomes --out " + folder_}) {
     for (const std::string screen : {"/dev/full", "&-"}) {
       const Result r = run_plainly(command + " 2>&1 >" + screen);
       EXPECT_EQ(r.code, 3) << command << " >" << screen << ": " << r.out;

@@ -116,7 +116,7 @@ TEST_F(Options, ThatAskForTooMuchAreRefusedBeforeItIsTaken) {
       {"impact pushing --law set --samples 2^70", "--samples"},
       {"impact pushing --law set --seed 2^70", "--seed"},
       {"check box-stack --set n=1e6", "repeats 1000000 times"},
-      {"check box-stack --set n=9999", "too many bodies"},
+      {"check domino-row --set n=9999", "too many bodies"},
       {"simulate plate --set springs=1e9", "springs"},
   });
 }
