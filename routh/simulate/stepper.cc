@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 namespace routh::stepping {
 namespace {
 
-constexpr double kClosed = 1e-12;  // gaps below this need no correction [m]
-constexpr int kSteady = 3;         // steps after which a change between stick and slip is one
+constexpr int kSteady = 3;  // steps after which a change between stick and slip is one
 
 }  // namespace
 
@@ -65,6 +65,8 @@ void Stepper::advance(double target) {
     attempt(dt);
     if (jam()) continue;
     system.gaps(q_new, phi_new, joint_new);
+    for (Eigen::Index i = 0; i < phi.size(); ++i)
+      stride = std::max(stride, std::abs(phi_new[i] - phi[i]));
     if (o.detection && collide(dt)) continue;
     s.time = target;
     accept();
@@ -182,7 +184,7 @@ void Stepper::close_gaps() {
       gap[place] = -phi_new[in_solver[place]];
       worst = std::max(worst, std::abs(gap[place]));
     }
-    if (worst <= kClosed) break;
+    if (worst <= closed()) break;
     joint_new = -joint_new;
     if (!moved) potential = system.potential_energy(q_new);
     // a motion far larger than the gaps comes from rows that contradict each other
@@ -197,6 +199,14 @@ void Stepper::close_gaps() {
   const double work = system.potential_energy(q_new) - potential;
   const double kinetic = kinetic_energy(terms, v_new);
   if (kinetic > 100 * std::abs(work)) v_new *= std::sqrt(1 - work / kinetic);
+}
+
+double Stepper::touch() const { return 1e-6 * stride; }
+
+double Stepper::closed() const {
+  double largest = 0;
+  for (const double gap_now : phi) largest = std::max(largest, std::abs(gap_now));
+  return std::max(1e-9 * stride, 16 * std::numeric_limits<double>::epsilon() * largest);
 }
 
 void Stepper::note(EventKind kind, int contact, double time) {

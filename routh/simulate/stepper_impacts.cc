@@ -10,7 +10,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kTouch = 1e-9;        // gaps below this take part in an impact [m]
 constexpr std::size_t kEnumerate = 3;  // contacts up to which all outcomes of an impact are found
 
 /// Cubic through two states, P3 after (4.12): value and derivative at the fraction s of the step.
@@ -35,7 +34,7 @@ bool Stepper::collide(double dt) {
   bool taken = false, hit = false;
   for (std::size_t i = 0; i < active.size(); ++i) {
     if (active[i] || phi_new[i] > 0) continue;
-    if (phi[i] > kTouch && impacts_in_step < o.impacts_per_step) {
+    if (phi[i] > touch() && impacts_in_step < o.impacts_per_step) {
       hit = true;
     } else {
       active[i] = joined[i] = taken = true;
@@ -78,7 +77,7 @@ bool Stepper::collide(double dt) {
   s.q = q, s.v = v;
   system.gaps(s.q, phi, joint);
   for (std::size_t i = 0; i < active.size(); ++i) {
-    if (phi[i] <= kTouch && !active[i]) active[i] = true, modes[i] = StepMode::kStick;
+    if (phi[i] <= touch() && !active[i]) active[i] = true, modes[i] = StepMode::kStick;
   }
   ++impacts_in_step;
   add_impulses(at);

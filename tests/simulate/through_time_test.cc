@@ -210,7 +210,6 @@ TEST(Branch, TheRockingBlockHasThreeExtremeOutcomes) {
 
 // A law that has no answer ends a motion, but not what came before.
 TEST(Through, AnImpactWithoutOutcomeKeepsTheMotionBefore) {
-  const io::Scenario s = io::load_scenario("domino-row");
   int impacts = 0;
   const ImpactLaw tired = [&](const ImpactProblem& problem, std::uint64_t impact) {
     if (++impacts > 3) throw std::runtime_error("the law found no outcome");
@@ -220,14 +219,16 @@ TEST(Through, AnImpactWithoutOutcomeKeepsTheMotionBefore) {
     EXPECT_EQ(t.status, SimulationStatus::kStopped);
     EXPECT_NE(t.message.find("no outcome, at t ="), std::string::npos) << t.message;
     EXPECT_GT(t.final.time, 0);
-    EXPECT_LT(t.final.time, 2);
+    EXPECT_LT(t.final.time, 3);
     EXPECT_EQ(t.time.back(), t.final.time);
     EXPECT_GT(t.time.size(), 3u);
     impacts = 0;
   };
-  const State start{0, s.q, s.v};
-  check(simulate(*s.mechanism, start, TimeSteppingOptions{.h = 1e-3, .end = 2, .law = tired}));
-  check(simulate(*s.mechanism, start, HybridOptions{.end = 2, .every = 0.01, .law = tired}));
+  const io::Scenario row = io::load_scenario("domino-row"), block = io::load_scenario("zeno-block");
+  check(simulate(*row.mechanism, {0, row.q, row.v},
+                 TimeSteppingOptions{.h = 1e-3, .end = 3, .law = tired}));
+  check(simulate(*block.mechanism, {0, block.q, block.v},
+                 HybridOptions{.end = 3, .every = 0.01, .law = tired}));
 }
 
 }  // namespace
