@@ -1,0 +1,307 @@
+#include "routh/impact/solve_all.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "routh/lcp/linear_program.h"
+
+namespace routh {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::RowVectorXd;
+using Eigen::VectorXd;
+using lcp::LinearStatus;
+
+constexpr double kSame = 1e-9;   // velocities of one branch that differ by less are one
+constexpr double kZero = 1e-9;   // a velocity that vanishes at a given point
+constexpr int kDirections = 3;   // in which the extremes of a continuum are taken, both ways
+
+/// What is decided about a contact.
+enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };
+struct Choice {
+  Decided decided = Decided::kNothing;
+  int edge = 0;
+};
+
+class Search {
+ public:
+  Search(const ImpactProblem& given, const SolveAllOptions& options)
+      : options_(options), units_(given), p_(units_.problem), m_(p_.contacts()), D_(friction_edges(p_)) {
+    // impulses as mixtures of the cones' edges, λ = E α
+    first_.push_back(0);
+    for (int i = 0; i < m_; ++i)
+      first_.push_back(first_.back() + (p_.mu[i] > 0 ? static_cast<int>(D_.cols()) : 1));
+    E_ = MatrixXd::Zero(p_.c.size(), first_.back());
+    for (int i = 0; i < m_; ++i) {
+      for (int e = 0; e < edges(i); ++e) {
+        E_(i, first_[i] + e) = 1;
+        if (p_.mu[i] > 0)
+          E_.col(first_[i] + e).segment(p_.tangent(i), p_.tangents) = p_.mu[i] * D_.col(e);
+      }
+    }
+    for (Index j = 0; j < E_.cols(); ++j) E_.col(j) /= E_.col(j).norm();
+    V_ = p_.G * E_;
+    // a direction that no symmetry of the data knows
+    look_.resize(p_.c.size());
+    double angle = 1;
+    for (double& x : look_) x = std::cos(angle), angle += 2.399963;
+  }
+
+  SolveAllResult run() {
+    branch(std::vector<Choice>(m_));
+    result_.complete = result_.left == 0;
+    for (Outcome& outcome : result_.outcomes) outcome = denormalised(units_, std::move(outcome));
+    return std::move(result_);
+  }
+
+ private:
+  int edges(int contact) const { return first_[contact + 1] - first_[contact]; }
+
+  /// Rows over the velocity, zero or not negative, and the edges that may push.
+  struct Region {
+    std::vector<RowVectorXd> zero, positive;
+    std::vector<int> columns;
+  };
+  RowVectorXd normal(int i) const { return RowVectorXd::Unit(p_.c.size(), i); }
+  RowVectorXd tangential(int i, const Eigen::Ref<const RowVectorXd>& row) const {
+    RowVectorXd full = RowVectorXd::Zero(p_.c.size());
+    full.segment(p_.tangent(i), p_.tangents) = row;
+    return full;
+  }
+
+  Region region(const std::vector<Choice>& choices) const {
+    Region r;
+    for (int i = 0; i < m_; ++i) {
+      const auto [decided, e] = choices[i];
+      const int k = edges(i), next = (e + 1) % k, before = (e + k - 1) % k;
+      const bool closed = decided != Decided::kNothing && decided != Decided::kOpen;
+      (closed ? r.zero : r.positive).push_back(normal(i));
+      if (decided == Decided::kOpen) continue;
+      if (decided == Decided::kSlip || decided == Decided::kTurn) {
+        r.columns.push_back(first_[i] + e);
+        if (decided == Decided::kTurn) r.columns.push_back(first_[i] + next);
+      } else {
+        for (int c = 0; c < k; ++c) r.columns.push_back(first_[i] + c);
+      }
+      // no edge brakes more than those that push
+      const auto between = [&](int a, int b) -> RowVectorXd {
+        return (D_.col(b) - D_.col(a)).normalized().transpose();
+      };
+      if (decided == Decided::kStick) {
+        for (int t = 0; t < p_.tangents; ++t)
+          r.zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
+      } else if (decided == Decided::kSlip) {
+        r.positive.push_back(tangential(i, between(e, next)));
+        if (k > 2) r.positive.push_back(tangential(i, between(e, before)));
+      } else if (decided == Decided::kTurn) {
+        r.zero.push_back(tangential(i, between(e, next)));
+        r.positive.push_back(tangential(i, -(D_.col(e) + D_.col(next)).normalized().transpose()));
+      }
+    }
+    return r;
+  }
+
+  /// The program of a region: α of its edges, then a slack for every inequality.
+  lcp::LinearProgram program(const Region& r) const {
+    const Index zero = static_cast<Index>(r.zero.size());
+    const Index positive = static_cast<Index>(r.positive.size());
+    const Index pushes = static_cast<Index>(r.columns.size());
+    MatrixXd rows(zero + positive, p_.c.size());
+    for (Index k = 0; k < zero; ++k) rows.row(k) = r.zero[k];
+    for (Index k = 0; k < positive; ++k) rows.row(zero + k) = r.positive[k];
+    lcp::LinearProgram lp{.A = MatrixXd::Zero(zero + positive, pushes + positive), .b = {}, .q = {}};
+    lp.A.leftCols(pushes) = rows * V_(Eigen::all, r.columns);
+    lp.A.bottomRightCorner(positive, positive).diagonal().setConstant(-1);
+    lp.b = -rows * p_.c;
+    return lp;
+  }
+
+  lcp::LinearSolution solved(const lcp::LinearProgram& lp) {
+    ++result_.programs;
+    return lcp::solve(lp);
+  }
+
+  VectorXd impulse(const Region& r, const VectorXd& x) const {
+    VectorXd lambda = VectorXd::Zero(p_.c.size());
+    for (std::size_t k = 0; k < r.columns.size(); ++k) lambda += x[static_cast<Index>(k)] * E_.col(r.columns[k]);
+    return lambda;
+  }
+
+  bool known(const VectorXd& c) const {
+    const double same = same_velocity(p_);
+    return std::any_of(
+        result_.outcomes.begin(), result_.outcomes.end(),
+        [&](const Outcome& o) { return (o.c_plus - c).lpNorm<Eigen::Infinity>() <= same; });
+  }
+
+  /// Is c an outcome? At a given velocity the impulses of the law are a convex set.
+  void judge(const VectorXd& c) {
+    if (known(c)) return;
+    Region r;
+    for (int i = 0; i < m_; ++i) {
+      if (c[i] > kZero) continue;
+      const auto ct = c.segment(p_.tangent(i), p_.tangents);
+      const bool slips = p_.mu[i] > 0 && ct.lpNorm<Eigen::Infinity>() > kZero;
+      const double most = slips ? (-D_.transpose() * ct).maxCoeff() : 0;
+      for (int e = 0; e < edges(i); ++e) {
+        if (!slips || -D_.col(e).dot(ct) >= most - kZero) r.columns.push_back(first_[i] + e);
+      }
+    }
+    lcp::LinearProgram lp{.A = V_(Eigen::all, r.columns), .b = c - p_.c, .q = {}};
+    const lcp::LinearSolution found = solved(lp);
+    if (found.status == LinearStatus::kInfeasible) return;
+    if (found.status != LinearStatus::kOptimal) {
+      ++result_.left;
+      return;
+    }
+    note(r, found.x, c);
+  }
+
+  /// Takes an outcome in, after the edges that push were solved for once more: the velocities that
+  /// vanish do so to rounding.
+  std::optional<int> note(const Region& r, const VectorXd& x, const VectorXd& c) {
+    std::vector<int> rows, columns;
+    for (int i = 0; i < m_; ++i) {
+      if (std::abs(c[i]) <= kZero) rows.push_back(i);
+      for (int t = 0; t < p_.tangents; ++t) {
+        if (std::abs(c[i]) <= kZero && std::abs(c[p_.tangent(i) + t]) <= kZero)
+          rows.push_back(p_.tangent(i) + t);
+      }
+    }
+    for (std::size_t k = 0; k < r.columns.size(); ++k) {
+      if (x[static_cast<Index>(k)] > 1e-12) columns.push_back(r.columns[k]);
+    }
+    const auto outcome_of = [&](const VectorXd& lambda) {
+      Outcome o{.impulse = lambda, .c_plus = p_.c + p_.G * lambda};
+      o.residual = residual(p_, lambda);
+      for (const int row : rows) {
+        if (std::abs(o.c_plus[row]) <= 1e-12) o.c_plus[row] = 0;
+      }
+      return o;
+    };
+    Outcome best = outcome_of(impulse(r, x));
+    if (!rows.empty() && !columns.empty()) {
+      VectorXd alpha = VectorXd::Zero(static_cast<Index>(columns.size()));
+      VectorXd lambda = best.impulse;
+      const MatrixXd K = V_(rows, columns);
+      alpha = K.completeOrthogonalDecomposition().solve(-best.c_plus(rows));
+      for (std::size_t k = 0; k < columns.size(); ++k)
+        lambda += alpha[static_cast<Index>(k)] * E_.col(columns[k]);
+      const Outcome refined = outcome_of(lambda);
+      if (refined.residual < best.residual) best = refined;
+    }
+    if (best.residual > options_.tolerance) {
+      ++result_.left;
+      return {};
+    }
+    return insert_distinct(result_.outcomes, std::move(best), same_velocity(p_));
+  }
+
+  /// How far a contact is from a decision that holds at this point: the next to be decided.
+  double doubt(int i, const Choice& choice, const VectorXd& lambda, const VectorXd& c) const {
+    if (choice.decided == Decided::kNothing)
+      return 1e-3 + std::min(std::max(0.0, lambda[i]), std::max(0.0, c[i]));
+    if (choice.decided != Decided::kClosed) return 0;
+    const auto ct = c.segment(p_.tangent(i), p_.tangents);
+    const auto friction = lambda.segment(p_.tangent(i), p_.tangents);
+    return 1e-6 + p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
+  }
+
+  void branch(const std::vector<Choice>& choices) {
+    if (result_.programs >= options_.max_programs || (options_.stop && options_.stop())) {
+      ++result_.left;
+      return;
+    }
+    // the range of velocities that is left, along one direction
+    const Region r = region(choices);
+    lcp::LinearProgram lp = program(r);
+    const RowVectorXd along = look_.transpose() * V_(Eigen::all, r.columns);
+    const auto extreme = [&](double sign) {
+      lp.q = VectorXd::Zero(lp.A.cols());
+      lp.q.head(along.size()) = sign * along.transpose();
+      return solved(lp);
+    };
+    const lcp::LinearSolution high = extreme(1);
+    if (high.status == LinearStatus::kInfeasible) return;
+    std::optional<VectorXd> lambda, c;
+    if (high.status == LinearStatus::kOptimal) {
+      lambda = impulse(r, high.x);
+      c = p_.c + p_.G * *lambda;
+      const lcp::LinearSolution low = extreme(-1);
+      if (low.status == LinearStatus::kOptimal && high.value + low.value <= kSame &&
+          (p_.c + p_.G * impulse(r, low.x) - *c).lpNorm<Eigen::Infinity>() <= 10 * kSame)
+        return judge(*c);
+    }
+
+    // the contact in most doubt
+    int next = -1;
+    double most = 0;
+    for (int i = 0; i < m_; ++i) {
+      const double d = lambda ? doubt(i, choices[i], *lambda, *c)
+                              : choices[i].decided == Decided::kNothing  ? 2
+                                : choices[i].decided == Decided::kClosed ? 1
+                                                                         : 0;
+      if (d > most) next = i, most = d;
+    }
+    if (next < 0) return continuum(r, std::move(lp));
+    for (const Choice& choice : decisions(next, choices[next].decided)) {
+      std::vector<Choice> further = choices;
+      further[next] = choice;
+      branch(further);
+    }
+  }
+
+  std::vector<Choice> decisions(int i, Decided so_far) const {
+    if (so_far == Decided::kNothing)
+      return {{Decided::kOpen}, {p_.mu[i] > 0 ? Decided::kClosed : Decided::kSlip}};
+    std::vector<Choice> all{{Decided::kStick}};
+    for (int e = 0; e < edges(i); ++e) {
+      all.push_back({Decided::kSlip, e});
+      if (p_.tangents == 2) all.push_back({Decided::kTurn, e});
+    }
+    return all;
+  }
+
+  /// All is decided and velocities are still many: extremes in some directions.
+  void continuum(const Region& r, lcp::LinearProgram lp) {
+    std::vector<int> corners;
+    for (int k = 0; k < kDirections; ++k) {
+      for (const double sign : {1.0, -1.0}) {
+        VectorXd look = look_;
+        std::rotate(look.begin(), look.begin() + k % look.size(), look.end());
+        lp.q = VectorXd::Zero(lp.A.cols());
+        lp.q.head(static_cast<Index>(r.columns.size())) =
+            sign * (look.transpose() * V_(Eigen::all, r.columns)).transpose();
+        const lcp::LinearSolution found = solved(lp);
+        if (found.status != LinearStatus::kOptimal) continue;
+        const VectorXd c = p_.c + p_.G * impulse(r, found.x);
+        if (const auto index = note(r, found.x, c)) corners.push_back(*index);
+      }
+    }
+    std::sort(corners.begin(), corners.end());
+    corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+    if (corners.size() > 1) result_.continua.push_back(std::move(corners));
+  }
+
+  const SolveAllOptions& options_;
+  Normalised units_;
+  const ImpactProblem& p_;
+  int m_;
+  MatrixXd D_, E_, V_;
+  std::vector<int> first_;  // edge of each contact, then their number
+  VectorXd look_;
+  SolveAllResult result_;
+};
+
+}  // namespace
+
+SolveAllResult solve_all(const ImpactProblem& problem, const SolveAllOptions& options) {
+  validate(problem);
+  return Search(problem, options).run();
+}
+
+}  // namespace routh
