@@ -71,8 +71,9 @@ int spawn_gnuplot(int in, int out, int log) {
   posix_spawnattr_setsigdefault(&attributes, &signals);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 
-  std::string program = "gnuplot", plainly = "-d";
-  char* arguments[] = {program.data(), plainly.data(), nullptr};
+  // by name, for a script on its terminal it reads byte by byte
+  std::string program = "gnuplot", plainly = "-d", script = "/dev/stdin";
+  char* arguments[] = {program.data(), plainly.data(), script.data(), nullptr};
   pid_t child = -1;
   const int failed =
       ::posix_spawnp(&child, program.c_str(), &files, &attributes, arguments, environ);
