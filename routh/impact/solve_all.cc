@@ -16,8 +16,10 @@ using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 using lcp::LinearStatus;
 
+constexpr double kApart = 3e-8;  // what moves at all moves faster: every velocity has one branch
 constexpr double kSame = 1e-9;   // velocities of one branch that differ by less are one
 constexpr double kZero = 1e-9;   // a velocity that vanishes at a given point
+constexpr double kWide = 20;     // friction beyond which cones are filled with narrower ones
 constexpr int kDirections = 3;   // in which the extremes of a continuum are taken, both ways
 
 /// What is decided about a contact.
@@ -31,19 +33,25 @@ class Search {
  public:
   Search(const ImpactProblem& given, const SolveAllOptions& options)
       : options_(options), units_(given), p_(units_.problem), m_(p_.contacts()), D_(friction_edges(p_)) {
-    // impulses as mixtures of the cones' edges, λ = E α
-    first_.push_back(0);
-    for (int i = 0; i < m_; ++i)
-      first_.push_back(first_.back() + (p_.mu[i] > 0 ? static_cast<int>(D_.cols()) : 1));
-    E_ = MatrixXd::Zero(p_.c.size(), first_.back());
+    // impulses as mixtures, λ = E α: of each contact the normal and the edges of its cone, for much
+    // friction also of narrower ones, so that no mixture has to cancel
+    std::vector<VectorXd> columns;
+    const auto add = [&](int i, double mu, int e) {
+      VectorXd push = VectorXd::Unit(p_.c.size(), i);
+      push.segment(p_.tangent(i), p_.tangents) = mu * D_.col(e);
+      columns.push_back(push.normalized());
+      edge_.push_back(mu == p_.mu[i] ? e : -1);
+    };
     for (int i = 0; i < m_; ++i) {
-      for (int e = 0; e < edges(i); ++e) {
-        E_(i, first_[i] + e) = 1;
-        if (p_.mu[i] > 0)
-          E_.col(first_[i] + e).segment(p_.tangent(i), p_.tangents) = p_.mu[i] * D_.col(e);
+      first_.push_back(static_cast<int>(columns.size()));
+      add(i, 0, 0);
+      for (double mu = p_.mu[i]; mu > 0; mu = mu > kWide ? mu / kWide : 0) {
+        for (int e = 0; e < D_.cols(); ++e) add(i, mu, e);
       }
     }
-    for (Index j = 0; j < E_.cols(); ++j) E_.col(j) /= E_.col(j).norm();
+    first_.push_back(static_cast<int>(columns.size()));
+    E_.resize(p_.c.size(), first_.back());
+    for (int j = 0; j < first_.back(); ++j) E_.col(j) = columns[j];
     V_ = p_.G * E_;
     // a direction that no symmetry of the data knows
     look_.resize(p_.c.size());
@@ -59,12 +67,23 @@ class Search {
   }
 
  private:
-  int edges(int contact) const { return first_[contact + 1] - first_[contact]; }
+  /// The column that pushes along an edge with all friction.
+  void push_along(int contact, int edge, std::vector<int>& columns) const {
+    for (int j = first_[contact]; j < first_[contact + 1]; ++j) {
+      if (edge_[j] == edge) columns.push_back(j);
+    }
+  }
 
-  /// Rows over the velocity, zero or not negative, and the edges that may push.
+  /// Rows over the velocity that vanish or are at least `least`, and the edges that may push.
   struct Region {
     std::vector<RowVectorXd> zero, positive;
+    std::vector<double> least;
     std::vector<int> columns;
+
+    void require(RowVectorXd row, double at_least) {
+      positive.push_back(std::move(row));
+      least.push_back(at_least);
+    }
   };
   RowVectorXd normal(int i) const { return RowVectorXd::Unit(p_.c.size(), i); }
   RowVectorXd tangential(int i, const Eigen::Ref<const RowVectorXd>& row) const {
@@ -77,16 +96,22 @@ class Search {
     Region r;
     for (int i = 0; i < m_; ++i) {
       const auto [decided, e] = choices[i];
-      const int k = edges(i), next = (e + 1) % k, before = (e + k - 1) % k;
-      const bool closed = decided != Decided::kNothing && decided != Decided::kOpen;
-      (closed ? r.zero : r.positive).push_back(normal(i));
-      if (decided == Decided::kOpen) continue;
-      if (decided == Decided::kSlip || decided == Decided::kTurn) {
-        r.columns.push_back(first_[i] + e);
-        if (decided == Decided::kTurn) r.columns.push_back(first_[i] + next);
+      const int k = static_cast<int>(D_.cols()), next = (e + 1) % k, before = (e + k - 1) % k;
+      if (decided == Decided::kNothing) {
+        r.require(normal(i), 0);
+      } else if (decided == Decided::kOpen) {
+        r.require(normal(i), kApart);
+        continue;
       } else {
-        for (int c = 0; c < k; ++c) r.columns.push_back(first_[i] + c);
+        r.zero.push_back(normal(i));
       }
+      if (decided == Decided::kSlip || decided == Decided::kTurn) {
+        push_along(i, e, r.columns);
+        if (decided == Decided::kTurn) push_along(i, next, r.columns);
+      } else {
+        for (int c = first_[i]; c < first_[i + 1]; ++c) r.columns.push_back(c);
+      }
+      if (p_.mu[i] == 0) continue;
       // no edge brakes more than those that push
       const auto between = [&](int a, int b) -> RowVectorXd {
         return (D_.col(b) - D_.col(a)).normalized().transpose();
@@ -95,11 +120,11 @@ class Search {
         for (int t = 0; t < p_.tangents; ++t)
           r.zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
       } else if (decided == Decided::kSlip) {
-        r.positive.push_back(tangential(i, between(e, next)));
-        if (k > 2) r.positive.push_back(tangential(i, between(e, before)));
+        r.require(tangential(i, between(e, next)), kApart);
+        if (k > 2) r.require(tangential(i, between(e, before)), kApart);
       } else if (decided == Decided::kTurn) {
         r.zero.push_back(tangential(i, between(e, next)));
-        r.positive.push_back(tangential(i, -(D_.col(e) + D_.col(next)).normalized().transpose()));
+        r.require(tangential(i, -(D_.col(e) + D_.col(next)).normalized().transpose()), kApart);
       }
     }
     return r;
@@ -117,6 +142,7 @@ class Search {
     lp.A.leftCols(pushes) = rows * V_(Eigen::all, r.columns);
     lp.A.bottomRightCorner(positive, positive).diagonal().setConstant(-1);
     lp.b = -rows * p_.c;
+    lp.b.tail(positive) += Eigen::Map<const VectorXd>(r.least.data(), positive);
     return lp;
   }
 
@@ -147,8 +173,9 @@ class Search {
       const auto ct = c.segment(p_.tangent(i), p_.tangents);
       const bool slips = p_.mu[i] > 0 && ct.lpNorm<Eigen::Infinity>() > kZero;
       const double most = slips ? (-D_.transpose() * ct).maxCoeff() : 0;
-      for (int e = 0; e < edges(i); ++e) {
-        if (!slips || -D_.col(e).dot(ct) >= most - kZero) r.columns.push_back(first_[i] + e);
+      for (int j = first_[i]; j < first_[i + 1]; ++j) {
+        if (!slips || (edge_[j] >= 0 && -D_.col(edge_[j]).dot(ct) >= most - kZero))
+          r.columns.push_back(j);
       }
     }
     lcp::LinearProgram lp{.A = V_(Eigen::all, r.columns), .b = c - p_.c, .q = {}};
@@ -257,9 +284,9 @@ class Search {
 
   std::vector<Choice> decisions(int i, Decided so_far) const {
     if (so_far == Decided::kNothing)
-      return {{Decided::kOpen}, {p_.mu[i] > 0 ? Decided::kClosed : Decided::kSlip}};
+      return {{p_.mu[i] > 0 ? Decided::kClosed : Decided::kSlip}, {Decided::kOpen}};
     std::vector<Choice> all{{Decided::kStick}};
-    for (int e = 0; e < edges(i); ++e) {
+    for (int e = 0; e < D_.cols(); ++e) {
       all.push_back({Decided::kSlip, e});
       if (p_.tangents == 2) all.push_back({Decided::kTurn, e});
     }
@@ -292,7 +319,8 @@ class Search {
   const ImpactProblem& p_;
   int m_;
   MatrixXd D_, E_, V_;
-  std::vector<int> first_;  // edge of each contact, then their number
+  std::vector<int> first_;  // column of each contact, then their number
+  std::vector<int> edge_;   // of each column: the edge it pushes along with all friction, or -1
   VectorXd look_;
   SolveAllResult result_;
 };

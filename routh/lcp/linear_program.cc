@@ -145,7 +145,7 @@ LinearSolution solve(const LinearProgram& p, double tolerance) {
     result.y = tableau.multipliers();
     const VectorXd columns_of_y = p.A.transpose() * result.y;
     const VectorXd terms = p.A.cwiseAbs().transpose() * result.y.cwiseAbs();
-    const bool proven = ((columns_of_y + 1e-12 * terms).array() >= 0).all() &&
+    const bool proven = ((columns_of_y + 1e-13 * terms).array() >= 0).all() &&
                         result.y.dot(p.b) < -tolerance * result.y.cwiseAbs().maxCoeff();
     if (proven) result.status = LinearStatus::kInfeasible;
     return result;

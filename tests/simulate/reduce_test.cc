@@ -196,7 +196,9 @@ TEST(Reduce, UnitsAndCoordinatesDoNotMatter) {
     const VectorXd there = plain.lift(VectorXd::Zero(nv), impulse);
     const VectorXd back = B * other.lift(VectorXd::Zero(nv), m * impulse);
     EXPECT_LT((back - there).norm(), accuracy * there.norm()) << k << " " << condition;
-    if (joints) EXPECT_LT((terms.A * there).norm(), 1e-12 * there.norm()) << k;
+    if (joints) {
+      EXPECT_LT((terms.A * there).norm(), 1e-12 * there.norm()) << k;
+    }
   }
 }
 
