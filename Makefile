@@ -71,13 +71,16 @@ check-fuzz: check-clang
 	@echo "== fuzzers"
 	@tools/fuzz build-clang 8
 
-soak:
+soak: setup
 	@echo "== fuzzers, a minute each (a while longer the first time: they are built)"
 	@tools/setup packages-check.txt
 	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
 	@cmake --build build-clang -j $(JOBS) $(QUIET)
 	@tools/fuzz build-clang 60
-	@if [ -x build/tests/soak_test ]; then echo "== random problems" && build/tests/soak_test --gtest_brief=1; fi
+	@echo "== random problems against rational arithmetic, in all units, orders and frames"
+	@$(CMAKE) -B build -DROUTH_TESTS=ON $(QUIET)
+	@cmake --build build -j $(JOBS) --target impact_test $(QUIET)
+	@ROUTH_SOAK=25 build/tests/impact_test --gtest_brief=1 --gtest_filter='Referee*:Invariance*'
 
 check-sanitizers:
 	@echo "== exact sets under the same sanitizers, with GCC and without models of MuJoCo"

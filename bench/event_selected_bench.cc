@@ -319,13 +319,13 @@ void figure_5_2(const std::string& folder, double eps) {
     const std::string name = damping == 0 ? "p5-fig-5.2" : "p5-fig-5.2-damped";
     io::write_file(folder + "/" + name + ".csv", csv);
     if (damping == 0) continue;
-    io::render(folder, name, [&](const std::string& terminal, const std::string& output) {
+    io::render(folder, name, [&](const std::string& terminal) {
       std::string text = fmt::format(
-          "set terminal {} size 900,420 font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
+          "set terminal {} size 900,420 font 'Helvetica,12'\nset encoding utf8\n"
           "set multiplot layout 1,2 title 'Plate on spring-dampers, 2 s of motion (P5 Fig. 5.2)' "
           "font ',14'\nset border 3 lw 1.2\nset tics nomirror\nset grid xtics ytics lt 1 lc rgb "
           "'#e4e4e4'\n",
-          terminal, output);
+          terminal);
       const char* colours[] = {"#c8281e", "#e8a200", "#2a8c4a", "#9acd9a", "#1f5fbf"};
       const auto data = [&](std::size_t i, std::size_t count) {
         std::string d = fmt::format("$d{} << EOD\n", i);
@@ -347,7 +347,7 @@ void figure_5_2(const std::string& folder, double eps) {
                              "format y '10^{%L}'\nunset key\n";
         text += plot + "\n";
       }
-      return text + "unset multiplot\nset output\n";
+      return text + "unset multiplot\n";
     });
   }
 }
@@ -428,34 +428,33 @@ void work_precision(const std::string& folder) {
   }
 #endif
   io::write_file(folder + "/p5-work-precision.csv", csv);
-  io::render(
-      folder, "p5-work-precision", [&](const std::string& terminal, const std::string& output) {
-        std::string text = fmt::format(
-            "set terminal {} size 960,440 font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-            "set multiplot layout 1,2\nset border 3 lw 1.2\nset tics nomirror\nset grid xtics "
-            "ytics lt 1 lc rgb "
-            "'#e4e4e4'\nset logscale xy\nset format '10^{{%L}}'\nset xlabel 'RMS error [m]'\n"
-            "set ylabel 'time for 2 s of motion [ms]'\nset xrange [1e-12:3]\n",
-            terminal, output);
-        const char* colours[] = {"#c8281e", "#2a8c4a", "#1f5fbf", "#7b3fa0"};
-        for (std::size_t p = 0; p < panels.size(); ++p) {
-          std::string plot;
-          for (std::size_t i = 0; i < panels[p].size(); ++i) {
-            const Curve& c = panels[p][i];
-            text += fmt::format("$d{} << EOD\n", i);
-            for (std::size_t k = 0; k < c.error.size(); ++k)
-              if (c.error[k] < 3 && c.error[k] > 0)
-                text += fmt::format("{} {}\n", c.error[k], 1e3 * c.seconds[k]);
-            text += "EOD\n";
-            plot += fmt::format("{}$d{} w lp pt 7 ps 0.7 lw 2 lc rgb '{}' title '{}'",
-                                i ? ", " : "plot ", i, colours[i], c.name);
-          }
-          text += fmt::format(
-              "set title '{}'\n{}\n{}\n", p == 0 ? "hopper" : "plate on 20 spring-dampers",
-              p == 0 ? "set key left top Left reverse samplen 2" : "unset key", plot);
-        }
-        return text + "unset multiplot\nset output\n";
-      });
+  io::render(folder, "p5-work-precision", [&](const std::string& terminal) {
+    std::string text = fmt::format(
+        "set terminal {} size 960,440 font 'Helvetica,12'\nset encoding utf8\n"
+        "set multiplot layout 1,2\nset border 3 lw 1.2\nset tics nomirror\nset grid xtics "
+        "ytics lt 1 lc rgb "
+        "'#e4e4e4'\nset logscale xy\nset format '10^{{%L}}'\nset xlabel 'RMS error [m]'\n"
+        "set ylabel 'time for 2 s of motion [ms]'\nset xrange [1e-12:3]\n",
+        terminal);
+    const char* colours[] = {"#c8281e", "#2a8c4a", "#1f5fbf", "#7b3fa0"};
+    for (std::size_t p = 0; p < panels.size(); ++p) {
+      std::string plot;
+      for (std::size_t i = 0; i < panels[p].size(); ++i) {
+        const Curve& c = panels[p][i];
+        text += fmt::format("$d{} << EOD\n", i);
+        for (std::size_t k = 0; k < c.error.size(); ++k)
+          if (c.error[k] < 3 && c.error[k] > 0)
+            text += fmt::format("{} {}\n", c.error[k], 1e3 * c.seconds[k]);
+        text += "EOD\n";
+        plot += fmt::format("{}$d{} w lp pt 7 ps 0.7 lw 2 lc rgb '{}' title '{}'",
+                            i ? ", " : "plot ", i, colours[i], c.name);
+      }
+      text +=
+          fmt::format("set title '{}'\n{}\n{}\n", p == 0 ? "hopper" : "plate on 20 spring-dampers",
+                      p == 0 ? "set key left top Left reverse samplen 2" : "unset key", plot);
+    }
+    return text + "unset multiplot\n";
+  });
 }
 
 }  // namespace
@@ -464,6 +463,7 @@ void work_precision(const std::string& folder) {
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "results";
   const std::vector<std::string> parts(argv + std::min(argc, 2), argv + argc);
+  routh::io::make_folder(folder);
   const auto wanted = [&](const std::string& part) {
     return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
   };

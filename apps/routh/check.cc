@@ -6,9 +6,11 @@
 #include <memory>
 
 #include "commands.h"
+#include "output.h"
 #include "routh/impact/cone.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
+#include "routh/io/text.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -108,7 +110,7 @@ int run_check(const CheckArguments& a) {
 
   finishing();
   if (a.json == "-") {
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", io::json_text(json, 2));
     return interrupted() ? kUnfinished : kDone;
   }
   fmt::print("{}\n", describe_before(impact));
@@ -161,7 +163,7 @@ int run_check(const CheckArguments& a) {
                      "most exp(-k/{})",
                      bound["c"].get<double>(), impact.scenario.impact.step,
                      bound["bound"].get<double>(), (p.contacts() + 1) * (p.contacts() + 1)));
-  if (!a.json.empty()) io::write_file(a.json, json.dump(2) + "\n");
+  if (!a.json.empty()) Places{}.write(a.json, io::json_text(json, 2) + "\n");
   return interrupted() ? kUnfinished : kDone;
 }
 

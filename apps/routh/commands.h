@@ -12,6 +12,10 @@
 namespace routh::app {
 
 inline constexpr int kDone = 0, kBadInput = 2, kUnfinished = 3;
+inline constexpr const char* kExitCodes =
+    "Exit codes: 0 done; 2 bad input, nothing was written; 3 not finished or not written, what "
+    "there "
+    "is says so; 130 after a second Ctrl-C.";
 
 /// The whole program: reads the arguments, does what they ask, returns the exit code.
 int run(int argc, char** argv);
@@ -31,11 +35,13 @@ struct ScenarioArguments {
   int edges = 0;
   double touching = 0;
   bool patches = false;
+  const CLI::App* command = nullptr;  ///< whose options these are
 
   /// Options for scenarios and models alike.
   void add_to(CLI::App& command);
   /// Options of friction and touching, for commands about one impact.
   void add_contact_options(CLI::App& command);
+  /// Refuses options that do not belong to this kind of scenario.
   io::Scenario load() const;
 };
 
@@ -43,7 +49,11 @@ struct ScenarioArguments {
 CLI::Validator positive(const std::string& what);  ///< "a number of seconds"
 CLI::Validator within(double low, double high);    ///< above low, at most high
 
+/// Refuses motions of more steps, or more recorded numbers, than a machine can hold: `step` and
+/// `every` of 0 are not bounded by it, `numbers` are those of a recorded state.
+void check_budget(double end, double step, double every, double numbers);
+
 /// "1000", "2^20"; throws InputError naming the option.
-std::uint64_t parse_count(const std::string& option, const std::string& text);
+std::uint64_t parse_count(const std::string& option, const std::string& text, double most = 0x1p63);
 
 }  // namespace routh::app

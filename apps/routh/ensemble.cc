@@ -6,15 +6,17 @@
 #include <filesystem>
 #include <memory>
 
+#include "options.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
-#include "routh/io/files.h"
-#include "routh/io/gnuplot.h"
 #include "simulate.h"
 #include "terminal.h"
 
 namespace routh::app {
 namespace {
+
+constexpr std::uint64_t kFan = 200;  // motions of the figure
+constexpr double kMostRuns = 1e7;
 
 struct EnsembleArguments {
   ScenarioArguments scenario;
@@ -22,7 +24,7 @@ struct EnsembleArguments {
   double end = 0, every = 0;
   HybridArguments hybrid;
   int threads = 0, branch = 0;
-  std::string json, csv, plot;
+  Places places;
 };
 
 std::string shortened(const std::string& text, std::size_t most) {
@@ -69,12 +71,10 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
 }
 
 int run_ensemble(const EnsembleArguments& a) {
-  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
-  if (!a.csv.empty()) io::check_writable(a.csv);
-  if (!a.plot.empty()) {
-    io::require_gnuplot();
-    io::check_writable_folder(a.plot);
-  }
+  const Places& places = a.places;
+  refuse_foreign(*a.scenario.command, "way", {a.branch > 0 ? "" : "ensembles without --branch"});
+  refuse_foreign(*a.scenario.command, "--law", {a.law});
+  places.check();
   const io::Scenario scenario = a.scenario.load();
   if (!scenario.mechanism) {
     throw io::InputError(
@@ -82,36 +82,37 @@ int run_ensemble(const EnsembleArguments& a) {
   }
   const HybridOptions hybrid = hybrid_options(scenario, a.hybrid, a.end, a.every, 200);
   const State start{0, scenario.q, scenario.v};
-  const bool quiet = a.json == "-";
-  const auto show = [&](const std::string& text, const io::Json& json) {
-    fmt::print("{}", quiet ? json.dump() + "\n" : text);
-    if (!quiet && !a.json.empty()) io::write_file(a.json, json.dump() + "\n");
-  };
+  const auto numbers = static_cast<double>(scenario.q.size() + scenario.v.size() + 4);
+  check_budget(hybrid.end, 0, hybrid.every, numbers * (places.plot.empty() ? 1 : kFan));
 
   if (a.branch > 0) {
     const BranchTree tree = branch(*scenario.mechanism, start, hybrid, a.branch);
-    show(describe(scenario, tree), io::to_json(scenario, tree));
+    places.show(describe(scenario, tree), io::to_json(scenario, tree));
     return tree.complete ? kDone : kUnfinished;
   }
 
-  EnsembleOptions options{.runs = parse_count("--runs", a.runs),
+  EnsembleOptions options{.runs = parse_count("--runs", a.runs, kMostRuns),
                           .seed = parse_count("--seed", a.seed),
                           .law = a.law,
                           .threads = a.threads};
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
-  if (!a.plot.empty()) options.keep = 200;
+  if (!places.plot.empty()) options.keep = kFan;
   options.progress = progress(options.runs, "ensemble");
   const EnsembleResult result = ensemble(*scenario.mechanism, start, hybrid, options);
   clear_progress();
   finishing();
-  show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
-  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(scenario, result));
-  if (!a.plot.empty() && !interrupted()) {
+  places.show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
+  if (!places.csv.empty()) places.write(places.csv, io::to_csv(scenario, result));
+  if (!places.plot.empty() && !interrupted()) {
+    places.make_folder();
     const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
-    const std::vector<std::string> written = io::draw(scenario, result, name, a.plot);
-    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+    places.announce(io::draw(scenario, result, name, places.plot));
   }
-  return result.stopped || interrupted() ? kUnfinished : kDone;
+  const bool none = std::all_of(result.runs.begin(), result.runs.end(),
+                                [](const EnsembleRun& run) { return !run.message.empty(); });
+  if (none && !result.runs.empty())
+    warn(fmt::format("routh: no run reached the end: {}\n", result.runs.front().message));
+  return result.stopped || none || interrupted() ? kUnfinished : kDone;
 }
 
 }  // namespace
@@ -140,9 +141,11 @@ void add_ensemble(CLI::App& app, int& code) {
   c->add_option("--branch", a->branch,
                 "follow every extreme outcome of this many impacts as a tree instead")
       ->check(CLI::Range(1, 30));
-  c->add_option("--json", a->json, "write the result as JSON to a file, or - for the terminal");
-  c->add_option("--csv", a->csv, "write one row per run");
-  c->add_option("--plot", a->plot, "draw the fan of motions and the ends into this folder");
+  c->add_option("--json", a->places.json,
+                "write the result as JSON to a file, or - for the terminal");
+  c->add_option("--csv", a->places.csv, "write one row per run");
+  c->add_option("--plot", a->places.plot, "draw the fan of motions and the ends into this folder");
+  describe_scopes(*c);
   c->callback([a, &code] { code = run_ensemble(*a); });
 }
 

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "routh/event_selected/integrate.h"
@@ -31,7 +30,7 @@ template <class State>
 struct View {
   std::function<VectorXd(const State&)> q;
   std::function<VectorXd(const State&, const Crossed&)> v;
-  std::function<double(const State&)> energy;
+  std::function<double(const State&)> energy = {};  ///< none: it has no energy
   int contacts = 0;  ///< guards k and k + contacts belong together; 0: they are guards only
 };
 
@@ -56,7 +55,7 @@ EventSelectedRun run(System& system, const State& start, const Options& options,
     t.time.push_back(s.times[k]);
     t.q.push_back(view.q(s.states[k]));
     t.v.push_back(view.v(s.states[k], crossed));
-    t.energy.push_back(view.energy(s.states[k]));
+    if (view.energy) t.energy.push_back(view.energy(s.states[k]));
   }
   const Crossed* before = &s.crossed_start;
   for (const auto& e : s.events) {
@@ -95,15 +94,13 @@ EventSelectedRun run_order_test(io::Scenario& scenario, const std::map<std::stri
   OrderTest system;
   scenario.coordinates = scenario.velocities = {"x", "y", "z"};
   name_contacts(scenario, {"x", "y", "z"});
-  const View<OrderTest::State> view{
-      .q = [](const OrderTest::State& x) { return VectorXd(x); },
-      .v =
-          [&](const OrderTest::State& x, const Crossed& crossed) {
-            OrderTest::State dx;
-            system.field(x, crossed, dx);
-            return VectorXd(dx);
-          },
-      .energy = [](const OrderTest::State&) { return std::numeric_limits<double>::quiet_NaN(); }};
+  const View<OrderTest::State> view{.q = [](const OrderTest::State& x) { return VectorXd(x); },
+                                    .v =
+                                        [&](const OrderTest::State& x, const Crossed& crossed) {
+                                          OrderTest::State dx;
+                                          system.field(x, crossed, dx);
+                                          return VectorXd(dx);
+                                        }};
   return run(system, OrderTest::State(p.at("x"), p.at("y"), p.at("z")), options_of(a), view);
 }
 
@@ -238,7 +235,7 @@ std::string describe_event_selected(const io::Scenario& scenario, const EventSel
     text += fmt::format("    {:<14} {:>12.6g} {:>13.6g}\n", scenario.coordinates[i],
                         t.final.q[k] + 0.0, t.final.v[k] + 0.0);
   }
-  if (std::isfinite(t.energy.front()))
+  if (!t.energy.empty())
     text += fmt::format("\n    energy {:.8g} -> {:.8g} J\n", t.energy.front(), t.energy.back());
   return text;
 }

@@ -7,17 +7,18 @@
 
 #include "commands.h"
 #include "exact_law.h"
+#include "options.h"
+#include "output.h"
 #include "routh/impact/cone.h"
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
-#include "routh/io/files.h"
-#include "routh/io/gnuplot.h"
 #include "routh/io/model.h"
 #include "terminal.h"
 
 namespace routh::app {
 namespace {
 
+constexpr double kMostNumbers = 2e7;  // of outcomes that are kept
 constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000, kCoverageOutcomes = 1 << 17;
 
 struct ImpactArguments {
@@ -31,7 +32,7 @@ struct ImpactArguments {
   ExactArguments exact;
   bool coverage = false;
   std::string compare;
-  std::string json, csv, plot;
+  Places places;
 };
 
 int contact_index(const io::ImpactCase& impact, const std::string& option,
@@ -64,6 +65,11 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
   options.seed = parse_count("--seed", a.seed);
   options.threads = a.threads;
   options.keep = parse_count("--keep", a.keep);
+  const double each = static_cast<double>(2 * impact.problem().c.size() + impact.scenario.v.size());
+  if (static_cast<double>(std::min(options.keep, options.samples)) * each > kMostNumbers)
+    throw io::InputError(
+        fmt::format("--keep {}: at most {:.0f} outcomes of this impact can be kept", a.keep,
+                    std::floor(kMostNumbers / each)));
   return options;
 }
 
@@ -105,7 +111,7 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
     options.keep = std::min(options.samples, kCoverageOutcomes);
   }
   if (!a.compare.empty()) options.keep = std::min(options.samples, kCoverageOutcomes);
-  if (!a.plot.empty()) {
+  if (!a.places.plot.empty()) {
     options.keep = std::max(options.keep, kFigureOutcomes);
     options.paths = kFigurePaths;
   }
@@ -123,7 +129,7 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.shown += "\n    not compared with the exact set: there is none to compare with\n";
   }
   if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
-  if (!a.plot.empty() && !interrupted()) applied.paths = io::law_paths(impact);
+  if (!a.places.plot.empty() && !interrupted()) applied.paths = io::law_paths(impact);
   return applied;
 }
 
@@ -133,7 +139,7 @@ Applied apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
   applied.report = report_exact(impact, result, a.exact);
   applied.shown = describe_exact(impact, applied.report, result);
   applied.pieces = result.pieces;
-  if (!a.plot.empty() && !interrupted()) {
+  if (!a.places.plot.empty() && !interrupted()) {
     // the figure lays the set under samples of it
     SetOptions options = set_options(impact, a);
     options.samples = options.keep = kFigureOutcomes;
@@ -172,7 +178,7 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
   if (interrupted())
     applied.shown += "\nstopped before all was tried: others may exist\n";
   else if (!applied.report.complete)
-    applied.shown += "\nno outcome was found\n";
+    applied.shown += "\n" + io::nothing_text(impact, applied.report) + "\n";
   return applied;
 }
 
@@ -243,28 +249,18 @@ int run_impact(const ImpactArguments& a) {
     throw io::InputError(fmt::format("--compare {}: {} is not a model of MuJoCo (.xml, .urdf)",
                                      a.compare, a.scenario.name));
   }
-  if (a.exact.asks() && a.law != "exact")
-    throw io::InputError("--maximize, --minimize and --contains need --law exact");
-  if (a.coverage && a.law != "set") throw io::InputError("--coverage needs --law set");
-  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
-  if (!a.csv.empty()) io::check_writable(a.csv);
-  if (!a.plot.empty()) {
-    io::require_gnuplot();
-    io::check_writable_folder(a.plot);
-  }
+  refuse_foreign(*a.scenario.command, "--law",
+                 {a.law, a.coverage ? "set --coverage" : std::string()});
+  a.places.check();
   const io::ImpactCase impact = io::impact_case(a.scenario.load());
-  const bool quiet = a.json == "-";
-  if (!quiet) fmt::print("{}", describe_before(impact));
-  if (!impact.approaching()) {
-    fmt::print(stderr,
-               "routh: no contact approaches: there is no impact, the velocity stays as it is\n");
-  }
+  if (!a.places.quiet()) fmt::print("{}", describe_before(impact));
+  if (!impact.approaching())
+    warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
   const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem());
-  if (!cone.pointed) {
-    fmt::print(stderr,
-               "routh: warning: the friction cone is not pointed: the contacts can jam and laws "
-               "may not end\n");
-  }
+  if (!cone.pointed)
+    warn(
+        "routh: warning: the friction cone is not pointed: the contacts can jam and laws may not "
+        "end\n");
 
   Applied applied = apply_law(impact, a);
   applied.report.summary["pointed"] = cone.pointed;
@@ -273,11 +269,11 @@ int run_impact(const ImpactArguments& a) {
   finishing();
 
   // what was asked for
-  const std::string json = io::to_json(impact, applied.report).dump(2) + "\n";
-  fmt::print("{}", quiet ? json : applied.shown);
-  if (!quiet && !a.json.empty()) io::write_file(a.json, json);
-  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(impact, applied.report));
-  if (!a.plot.empty() && !interrupted()) {
+  const Places& places = a.places;
+  places.show(applied.shown, io::to_json(impact, applied.report), 2);
+  if (!places.csv.empty()) places.write(places.csv, io::to_csv(impact, applied.report));
+  if (!places.plot.empty() && !interrupted()) {
+    places.make_folder();
     io::ImpactFigure figure{
         .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
         .title = impact.scenario.title,
@@ -289,8 +285,7 @@ int run_impact(const ImpactArguments& a) {
       figure.other = Eigen::VectorXd::Map(c.data(), static_cast<Eigen::Index>(c.size()));
       figure.other_name = "MuJoCo";
     }
-    const std::vector<std::string> written = io::draw(impact, figure, a.plot);
-    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+    places.announce(io::draw(impact, figure, places.plot));
   }
   return interrupted() || !applied.report.complete ? kUnfinished : kDone;
 }
@@ -310,59 +305,54 @@ void add_impact(CLI::App& app, int& code) {
       ->check(CLI::IsMember({"all", "simultaneous", "sequential", "set", "exact", "single"}))
       ->capture_default_str();
   c->add_option("--samples", a->samples,
-                "set: number of samples, such as 2^20 (default: the scenario's)");
-  c->add_option("--seed", a->seed, "set: the same seed gives the same samples")
-      ->capture_default_str();
+                "number of samples, such as 2^20 (default: the scenario's)");
+  c->add_option("--seed", a->seed, "the same seed gives the same samples")->capture_default_str();
   c->add_option("--threads", a->threads,
-                "set: threads (default: all cores); results do not depend on it")
+                "threads (default: all cores); results do not depend on it")
       ->check(CLI::Range(1, 1024));
-  c->add_option("--step", a->step, "set: step h [N s] (default: the scenario's)")
+  c->add_option("--step", a->step, "step h [N s] (default: the scenario's)")
       ->check(positive("a number of N s"));
-  c->add_option("--limit", a->limit, "set: most steps N of a sample (default: the scenario's)")
+  c->add_option("--limit", a->limit, "most steps N of a sample (default: the scenario's)")
       ->check(CLI::Range(1, 1000000));
   c->add_option(
        "--final-step", a->final_step,
-       "set: bound [N s] of the last step of Algorithm 2 for samples that reach the limit; 0: none")
+       "bound [N s] of the last step of Algorithm 2 for samples that reach the limit; 0: none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  c->add_option("--draws", a->draws,
-                "set: uniform as in P1, or corners to reach extreme orders early")
+  c->add_option("--draws", a->draws, "uniform as in P1, or corners to reach extreme orders early")
       ->check(CLI::IsMember({"uniform", "corners"}))
       ->capture_default_str();
-  c->add_option("--keep", a->keep, "set: outcomes to write, those of the first samples")
+  c->add_option("--keep", a->keep, "outcomes to write, those of the first samples")
       ->capture_default_str();
-  c->add_option(
-       "--order", a->order,
-       "sequential: contacts in the order they are hit, repeated: A,B (default: every order)")
+  c->add_option("--order", a->order,
+                "contacts in the order they are hit, repeated: A,B (default: every order)")
       ->delimiter(',');
-  c->add_option("--single", a->single, "sequential: resolve each contact by Routh's law or by (31)")
+  c->add_option("--single", a->single, "resolve each contact by Routh's law or by (31)")
       ->check(CLI::IsMember({"routh", "algebraic"}))
       ->capture_default_str();
-  c->add_option("--contact", a->contact,
-                "single: the contact (default: each approaching one in turn)");
+  c->add_option("--contact", a->contact, "the contact (default: each approaching one in turn)");
   c->add_option("--compare", a->compare,
                 "model: let this simulator step through the impact and show its one outcome beside "
                 "ours")
       ->check(CLI::IsMember({"mujoco"}));
-  c->add_flag("--coverage", a->coverage, "set: how far the samples are from the exact set");
+  c->add_flag("--coverage", a->coverage, "how far the samples are from the exact set");
   c->add_option("--maximize", a->exact.maximize,
-                "exact: the largest energy, normal.NAME or tangential.NAME of an outcome")
+                "the largest energy, normal.NAME or tangential.NAME of an outcome")
       ->type_name("WHAT");
-  c->add_option("--minimize", a->exact.minimize, "exact: the smallest")->type_name("WHAT");
-  c->add_option(
-       "--contains", a->exact.contains,
-       "exact: can the impact end with these contact velocities? normals, then tangentials")
+  c->add_option("--minimize", a->exact.minimize, "the smallest")->type_name("WHAT");
+  c->add_option("--contains", a->exact.contains,
+                "can the impact end with these contact velocities? normals, then tangentials")
       ->type_name("N,..,T,..");
-  c->add_option("--max-polyhedra", a->exact.max_polyhedra,
-                "exact: budget before an outer set is given");
+  c->add_option("--max-polyhedra", a->exact.max_polyhedra, "budget before an outer set is given");
   c->add_option("--max-seconds", a->exact.max_seconds,
-                "exact: budget in seconds of the exact set and, where it is not enough, of the "
-                "outer set that takes its place (default: 60)")
+                "budget in seconds of the exact set and, where it is not enough, of the outer set "
+                "that takes its place (default: 60)")
       ->check(positive("a number of seconds"));
-  c->add_option("--json", a->json,
+  c->add_option("--json", a->places.json,
                 "write the result as JSON to a file, or to standard output with -");
-  c->add_option("--csv", a->csv, "write the outcomes as a table");
-  c->add_option("--plot", a->plot, "draw figures (PNG and SVG) into a folder");
+  c->add_option("--csv", a->places.csv, "write the outcomes as a table");
+  c->add_option("--plot", a->places.plot, "draw figures (PNG and SVG) into a folder");
+  describe_scopes(*c);
   c->callback([a, &code] { code = run_impact(*a); });
 }
 

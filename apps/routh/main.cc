@@ -3,48 +3,58 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <exception>
+#include <filesystem>
+#include <new>
 
 #include "commands.h"
 #include "exact_law.h"
+#include "options.h"
+#include "output.h"
 #include "routh/io/document.h"
+#include "routh/io/files.h"
 #include "routh/io/scenario.h"
 #include "terminal.h"
 
 namespace routh::app {
 
-void ScenarioArguments::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "scenario", name,
-          "a built-in scenario (see 'routh list'), a YAML file, or a model of MuJoCo (.xml, "
-          ".urdf)")
+namespace {
+
+constexpr double kLongest = 1e9;      // of a motion [s]
+constexpr double kMostSteps = 1e10;   // of a motion
+constexpr double kMostNumbers = 5e7;  // recorded of a motion
+
+}  // namespace
+
+void ScenarioArguments::add_to(CLI::App& of) {
+  command = &of;
+  of.add_option("scenario", name,
+                "a built-in scenario (see 'routh list'), a YAML file, or a model of MuJoCo (.xml, "
+                ".urdf)")
       ->required();
-  command.add_option("--set", set, "change a parameter: name=value, may be repeated")
+  of.add_option("--set", set, "change a parameter: name=value, may be repeated")
       ->type_name("NAME=VALUE");
-  command.add_option("--state", start.state, "model: begin at this keyframe (default: the first)")
+  of.add_option("--state", start.state, "model: begin at this keyframe (default: the first)")
       ->type_name("KEYFRAME");
-  command.add_option("--qpos", start.qpos, "model: coordinates instead of those of the keyframe")
+  of.add_option("--qpos", start.qpos, "model: coordinates instead of those of the keyframe")
       ->delimiter(',')
       ->type_name("Q,..");
-  command.add_option("--qvel", start.qvel, "model: velocities instead of those of the keyframe")
+  of.add_option("--qvel", start.qvel, "model: velocities instead of those of the keyframe")
       ->delimiter(',')
       ->type_name("V,..");
-  command
-      .add_option("--drop", start.drop,
-                  "model: lift it to this height above the ground [m] and let it fall until it "
-                  "touches")
+  of.add_option("--drop", start.drop,
+                "model: lift it to this height above the ground [m] and let it fall until it "
+                "touches")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--edges", edges, "in space: edges of the friction cone (default: 8)")
+  of.add_option("--edges", edges, "in space: edges of the friction cone (default: 8)")
       ->check(CLI::Range(3, 64));
 }
 
-void ScenarioArguments::add_contact_options(CLI::App& command) {
-  command
-      .add_option("--touching", touching,
-                  "contacts with a gap up to this take part [m] (default: 1e-6, models 1e-4)")
+void ScenarioArguments::add_contact_options(CLI::App& of) {
+  of.add_option("--touching", touching,
+                "contacts with a gap up to this take part [m] (default: 1e-6, models 1e-4)")
       ->check(positive("a length"));
-  command.add_flag("--extreme-points", patches,
-                   "in space: of contacts side by side in one plane keep the outermost");
+  of.add_flag("--extreme-points", patches,
+              "in space: of contacts side by side in one plane keep the outermost");
 }
 
 io::Scenario ScenarioArguments::load() const {
@@ -60,6 +70,7 @@ io::Scenario ScenarioArguments::load() const {
     }
   }
   io::Scenario scenario = io::load_scenario(name, overrides, start);
+  refuse_foreign(*command, scenario);
   if (edges > 0) scenario.edges = edges;
   if (touching > 0) scenario.touching = touching;
   scenario.extreme_points = patches;
@@ -88,14 +99,34 @@ CLI::Validator within(double low, double high) {
       fmt::format("({}, {}]", low, high));
 }
 
-std::uint64_t parse_count(const std::string& option, const std::string& text) {
+void check_budget(double end, double step, double every, double numbers) {
+  if (end > kLongest)
+    throw io::InputError(fmt::format("--end {:g}: a motion may last up to {:g} s", end, kLongest));
+  if (step > 0 && end / step > kMostSteps) {
+    throw io::InputError(
+        fmt::format("--step {:g}: {:.2g} steps to {:g} s are too many; take at "
+                    "least {:.1e} s, or an earlier --end",
+                    step, end / step, end, end / kMostSteps));
+  }
+  const double interval = every > 0 ? every : step;
+  const double least = end * numbers / kMostNumbers;
+  if (interval > 0 && interval < least) {
+    throw io::InputError(fmt::format(
+        "--every {}: {:.2g} states to {:g} s are too many to record; take at least {:.1e} s",
+        every > 0 ? fmt::format("{:g}", every) : "was not given", end / interval, end, least));
+  }
+}
+
+std::uint64_t parse_count(const std::string& option, const std::string& text, double most) {
   double value = 0;
   try {
     value = io::evaluate(text);
   } catch (const io::InputError& e) {
     throw io::InputError(fmt::format("{}: {}", option, e.what()));
   }
-  if (value != std::floor(value) || value < 0 || value > 0x1p63)
+  if (value > most)
+    throw io::InputError(fmt::format("{} {}: at most {:g} are possible", option, text, most));
+  if (value != std::floor(value) || value < 0)
     throw io::InputError(fmt::format(
         "{} {}: must be a whole number that is not negative, such as 4096 or 2^20", option, text));
   return static_cast<std::uint64_t>(value);
@@ -117,46 +148,56 @@ void add_list(CLI::App& app) {
   });
 }
 
-}  // namespace routh::app
-
-int routh::app::run(int argc, char** argv) {
+int run(int argc, char** argv) {
+  const auto complain = [](int code, const std::string& what) {
+    warn(fmt::format("routh: {}\n", what));
+    return code;
+  };
   CLI::App app("All outcomes of rigid bodies that collide at several frictional contacts at once.");
   app.name("routh");
+  app.footer(kExitCodes);
   app.require_subcommand(1);
   app.set_version_flag(
       "--version",
       fmt::format(
           "routh 0.1.0, {}, {}",
-          app::has_exact() ? "with exact sets"
-                           : "without exact sets (apt-get install libppl-dev libgmp-dev, "
-                             "then make build)",
+          has_exact() ? "with exact sets"
+                      : "without exact sets (apt-get install libppl-dev libgmp-dev, "
+                        "then make build)",
           io::has_models()
               ? "with models of MuJoCo"
               : "without models of MuJoCo (apt-get install libmujoco-dev, then make build)"));
-  int code = app::kDone;
+  int code = kDone;
   try {
-    app::catch_interrupt();
-    app::add_list(app);
-    app::add_impact(app, code);
-    app::add_check(app, code);
-    app::add_simulate(app, code);
-    app::add_ensemble(app, code);
-    app::add_reproduce(app, code);
+    catch_interrupt();
+    add_list(app);
+    add_impact(app, code);
+    add_check(app, code);
+    add_simulate(app, code);
+    add_ensemble(app, code);
+    add_reproduce(app, code);
     app.parse(argc, argv);
     return code;
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
     app.exit(e);
-    return app::kBadInput;
+    return kBadInput;
   } catch (const io::InputError& e) {
-    fmt::print(stderr, "routh: {}\n", e.what());
-    return app::kBadInput;
+    return complain(kBadInput, e.what());
   } catch (const std::invalid_argument& e) {
-    fmt::print(stderr, "routh: {}\n", e.what());
-    return app::kBadInput;
+    return complain(kBadInput, e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(kUnfinished, "there is not enough memory for this; ask for less");
+  } catch (const std::filesystem::filesystem_error& e) {
+    return complain(kUnfinished,
+                    fmt::format("cannot use '{}': {}", e.path1().string(), e.code().message()));
+  } catch (const std::system_error& e) {
+    // a screen that takes nothing is told of at the end
+    return std::ferror(stdout) ? kUnfinished : complain(kUnfinished, e.code().message());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "routh: {}\n", e.what());
-    return app::kUnfinished;
+    return complain(kUnfinished, e.what());
   }
 }
+
+}  // namespace routh::app

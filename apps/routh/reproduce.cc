@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "exact_law.h"
+#include "options.h"
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
 #include "routh/io/files.h"
@@ -63,6 +64,7 @@ struct ReproduceArguments {
   std::vector<std::string> items;
   std::string out = "results", samples;
   int threads = 0;
+  const CLI::App* command = nullptr;
 };
 
 std::vector<ReproduceItem> other_items() {
@@ -77,10 +79,6 @@ std::vector<std::string> all_items() {
   for (const PaperFigure& f : kFigures) items.emplace_back(f.item);
   for (const ReproduceItem& item : other_items()) items.push_back(item.name);
   return items;
-}
-
-std::string in_folder(const ReproduceArguments& a, const std::string& name) {
-  return (std::filesystem::path(a.out) / name).string();
 }
 
 SetResult sample(const io::ImpactCase& impact, std::uint64_t samples, const ReproduceArguments& a,
@@ -133,8 +131,8 @@ void reproduce_table3(const ReproduceArguments& a) {
                     seconds, static_cast<double>(r.ambiguous_samples) / samples, r.max_residual);
     if (interrupted()) return;
   }
-  io::write_file(in_folder(a, "p1-table3.md"), markdown);
-  io::write_file(in_folder(a, "p1-table3.csv"), csv);
+  save(a.out, "p1-table3.md", markdown);
+  save(a.out, "p1-table3.csv", csv);
 }
 
 void reproduce_outcomes(const ReproduceArguments& a) {
@@ -162,7 +160,7 @@ void reproduce_outcomes(const ReproduceArguments& a) {
                               row.law, contacts, 100 * row.energy / before);
     }
   }
-  io::write_file(in_folder(a, "p1-outcomes.md"), markdown);
+  save(a.out, "p1-outcomes.md", markdown);
 }
 
 void reproduce_figure(const PaperFigure& f, const ReproduceArguments& a) {
@@ -197,8 +195,9 @@ int run_reproduce(const ReproduceArguments& a) {
   }
   if (!a.samples.empty() && parse_count("--samples", a.samples) == 0)
     throw io::InputError("--samples 0: there must be at least one");
+  refuse_foreign(*a.command, "item", items);
   io::require_gnuplot();
-  io::check_writable_folder(a.out);
+  if (io::make_folder(a.out)) fmt::print("made folder {}\n", a.out);
 
   for (const std::string& item : items) {
     if (interrupted()) break;
@@ -217,10 +216,17 @@ int run_reproduce(const ReproduceArguments& a) {
 
 }  // namespace
 
+void save(const std::string& folder, const std::string& name, const std::string& content) {
+  const std::string path = (std::filesystem::path(folder) / name).string();
+  io::write_file(path, content);
+  fmt::print("    {}\n", path);
+}
+
 void add_reproduce(CLI::App& app, int& code) {
   auto a = std::make_shared<ReproduceArguments>();
   CLI::App* c = app.add_subcommand(
       "reproduce", "make the papers' tables and figures beside the printed numbers");
+  a->command = c;
   c->add_option("items", a->items, "all, or any of " + io::join(all_items()))->required();
   c->add_option("--out", a->out, "folder for the results")->capture_default_str();
   c->add_option("--samples", a->samples, "samples of each set, such as 2^16 (default: by item)");

@@ -12,6 +12,9 @@ struct ReproduceItem {
   std::function<void(const std::string& folder)> make;
 };
 
+/// Writes a table into the folder and says so.
+void save(const std::string& folder, const std::string& name, const std::string& content);
+
 std::vector<ReproduceItem> p1_items();
 std::vector<ReproduceItem> p3_items();
 std::vector<ReproduceItem> p4_items();

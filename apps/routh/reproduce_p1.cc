@@ -3,13 +3,11 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <numbers>
 #include <thread>
 
 #include "exact_law.h"
 #include "reproduce.h"
-#include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
 #include "routh/io/results.h"
@@ -122,7 +120,7 @@ void figure12(const std::string& folder) {
   fmt::print(
       "    P1 says: contained and nearly covering for the ratios; slightly larger than the "
       "set for the angles\n");
-  io::write_file((std::filesystem::path(folder) / "p1-fig12.csv").string(), csv);
+  save(folder, "p1-fig12.csv", csv);
 
   const auto points = [](const char* name, const std::vector<Run>& runs) {
     std::string text = fmt::format("${} << EOD\n", name);
@@ -131,35 +129,34 @@ void figure12(const std::string& folder) {
                           name[0] == 'r' ? std::log10(run.varied) : run.varied);
     return text + "EOD\n";
   };
-  const auto written =
-      io::render(folder, "p1-fig12", [&](const std::string& terminal, const std::string& output) {
-        std::string text = fmt::format(
-            "set terminal {} size 1180,470 font 'Helvetica,12'\nset output '{}'\nset encoding "
-            "utf8\n",
-            terminal, output);
-        text += "$exact << EOD\n";
-        for (const Polytope& piece : projected) {
-          for (const VectorXd& corner : piece.corners)
-            text += fmt::format("{:.6g} {:.6g}\n", corner[0], corner[1]);
-          text += "\n";
-        }
-        text += "EOD\n" + points("ratio", ratios) + points("angle", angles);
-        text +=
-            "set multiplot layout 1,2 title 'Compliant impacts of the rocking block beside the "
-            "exact "
-            "set' font ',15'\nset border 3 lw 1.2\nset tics nomirror\nset size square\nset xrange "
-            "[-0.012:0.11]\nset yrange [-0.012:0.11]\nset xlabel 'normal velocity of A [m/s]'\nset "
-            "ylabel 'normal velocity of B [m/s]'\nset key top right\nset palette defined (0 "
-            "'#1f5fbf', "
-            "0.5 '#35b0a0', 1 '#e8a200')\n";
-        text +=
-            "set cblabel 'log_{10} of the stiffness ratio k_A/k_B'\nplot $exact w l lw 7 lc rgb "
-            "'#c9c9c9' title 'exact set', $ratio u 1:2:3 w p pt 7 ps 0.8 palette title "
-            "'compliant'\n"
-            "set cblabel 'angle at impact [deg]'\nplot $exact w l lw 7 lc rgb '#c9c9c9' notitle, "
-            "$angle u 1:2:3 w p pt 7 ps 0.8 palette notitle\nunset multiplot\nset output\n";
-        return text;
-      });
+  const auto written = io::render(folder, "p1-fig12", [&](const std::string& terminal) {
+    std::string text = fmt::format(
+        "set terminal {} size 1180,470 font 'Helvetica,12'\nset encoding "
+        "utf8\n",
+        terminal);
+    text += "$exact << EOD\n";
+    for (const Polytope& piece : projected) {
+      for (const VectorXd& corner : piece.corners)
+        text += fmt::format("{:.6g} {:.6g}\n", corner[0], corner[1]);
+      text += "\n";
+    }
+    text += "EOD\n" + points("ratio", ratios) + points("angle", angles);
+    text +=
+        "set multiplot layout 1,2 title 'Compliant impacts of the rocking block beside the "
+        "exact "
+        "set' font ',15'\nset border 3 lw 1.2\nset tics nomirror\nset size square\nset xrange "
+        "[-0.012:0.11]\nset yrange [-0.012:0.11]\nset xlabel 'normal velocity of A [m/s]'\nset "
+        "ylabel 'normal velocity of B [m/s]'\nset key top right\nset palette defined (0 "
+        "'#1f5fbf', "
+        "0.5 '#35b0a0', 1 '#e8a200')\n";
+    text +=
+        "set cblabel 'log_{10} of the stiffness ratio k_A/k_B'\nplot $exact w l lw 7 lc rgb "
+        "'#c9c9c9' title 'exact set', $ratio u 1:2:3 w p pt 7 ps 0.8 palette title "
+        "'compliant'\n"
+        "set cblabel 'angle at impact [deg]'\nplot $exact w l lw 7 lc rgb '#c9c9c9' notitle, "
+        "$angle u 1:2:3 w p pt 7 ps 0.8 palette notitle\nunset multiplot\n";
+    return text;
+  });
   fmt::print("    {}\n", fmt::join(written, ", "));
 }
 

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "reproduce.h"
-#include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/stick_slip.h"
@@ -15,10 +13,6 @@ namespace {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
-
-std::string in_folder(const std::string& folder, const std::string& name) {
-  return (std::filesystem::path(folder) / name).string();
-}
 
 Trajectory run(const std::string& scenario, const TimeSteppingOptions& options,
                const std::vector<io::Override>& set = {}) {
@@ -49,7 +43,7 @@ void joint(const std::string& folder) {
     markdown +=
         fmt::format("| {} | {:.6g} | {:.6g} | 0 | {:.6g} |\n", h, 2 * eps * T / h, raw, weighted);
   }
-  io::write_file(in_folder(folder, "p3-joint.md"), markdown);
+  save(folder, "p3-joint.md", markdown);
 }
 
 std::string data(const char* name, const std::vector<double>& x, const std::vector<double>& y) {
@@ -77,26 +71,25 @@ void stick_slip(const std::string& folder) {
       worst_x, worst_v);
   for (const double s : exact.switches()) fmt::print(" {:.4f}", s);
   fmt::print("\n");
-  const auto written = io::render(
-      folder, "p3-stick-slip", [&](const std::string& terminal, const std::string& output) {
-        return fmt::format(
-                   "set terminal {} size 1000,520 font 'Helvetica,12'\nset output '{}'\nset "
-                   "encoding utf8\n",
-                   terminal, output) +
-               data("x", t.time, x) + data("ex", t.time, exact_x) + data("w", t.time, weighted) +
-               data("ev", t.time, exact_v) + data("r", t.time, raw) +
-               "set multiplot title 'Stick-slip, α = γ = ½, h = 0.01 s' font ',15'\n"
-               "set border 3 lw 1.2\nset tics nomirror\nset xrange [0:10]\nset xlabel 'time [s]'\n"
-               "set key center right Left reverse samplen 2\n"
-               "set origin 0,0\nset size 0.5,0.93\nset ylabel 'position [m]'\n"
-               "plot $x w l lw 2 lc rgb '#1f5fbf' title 'q^{h,α}', $ex w l lw 1.2 dt 2 lc rgb "
-               "'black' title 'exact'\n"
-               "set origin 0.5,0.465\nset size 0.5,0.465\nset ylabel 'v^{h,α} [m/s]'\n"
-               "plot $w w l lw 2 lc rgb '#1f5fbf' notitle, $ev w l lw 1.2 dt 2 lc rgb 'black' "
-               "notitle\n"
-               "set origin 0.5,0\nset ylabel 'v^{h} [m/s]'\n"
-               "plot $r w l lw 1 lc rgb '#c8281e' notitle\nunset multiplot\nset output\n";
-      });
+  const auto written = io::render(folder, "p3-stick-slip", [&](const std::string& terminal) {
+    return fmt::format(
+               "set terminal {} size 1000,520 font 'Helvetica,12'\nset "
+               "encoding utf8\n",
+               terminal) +
+           data("x", t.time, x) + data("ex", t.time, exact_x) + data("w", t.time, weighted) +
+           data("ev", t.time, exact_v) + data("r", t.time, raw) +
+           "set multiplot title 'Stick-slip, α = γ = ½, h = 0.01 s' font ',15'\n"
+           "set border 3 lw 1.2\nset tics nomirror\nset xrange [0:10]\nset xlabel 'time [s]'\n"
+           "set key center right Left reverse samplen 2\n"
+           "set origin 0,0\nset size 0.5,0.93\nset ylabel 'position [m]'\n"
+           "plot $x w l lw 2 lc rgb '#1f5fbf' title 'q^{h,α}', $ex w l lw 1.2 dt 2 lc rgb "
+           "'black' title 'exact'\n"
+           "set origin 0.5,0.465\nset size 0.5,0.465\nset ylabel 'v^{h,α} [m/s]'\n"
+           "plot $w w l lw 2 lc rgb '#1f5fbf' notitle, $ev w l lw 1.2 dt 2 lc rgb 'black' "
+           "notitle\n"
+           "set origin 0.5,0\nset ylabel 'v^{h} [m/s]'\n"
+           "plot $r w l lw 1 lc rgb '#c8281e' notitle\nunset multiplot\n";
+  });
   fmt::print("    {}\n", fmt::join(written, ", "));
 }
 
@@ -169,28 +162,27 @@ void order(const std::string& folder) {
       csv += fmt::format("\"{}\",{},{}\n", c.title, c.h[k], c.error[k]);
     }
   }
-  io::write_file(in_folder(folder, "p3-order.md"), markdown);
-  io::write_file(in_folder(folder, "p3-order.csv"), csv);
+  save(folder, "p3-order.md", markdown);
+  save(folder, "p3-order.csv", csv);
   const char* colours[] = {"#1f5fbf", "#c8281e", "#2a8c4a", "#e8a200"};
-  const auto written =
-      io::render(folder, "p3-order", [&](const std::string& terminal, const std::string& output) {
-        std::string text = fmt::format(
-            "set terminal {} size 820,560 font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-            "set logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\nset border 3 lw "
-            "1.2\nset tics nomirror\nset xlabel 'step h [s]'\nset ylabel 'largest error [m]'\n"
-            "set key bottom right Left reverse samplen 2\nset xrange [4e-4:3e-2]\nset grid lc rgb "
-            "'#e4e4e4'\n",
-            terminal, output);
-        std::string plot = "plot ";
-        for (std::size_t k = 0; k < curves.size(); ++k) {
-          text += data(fmt::format("c{}", k).c_str(), curves[k].h, curves[k].error);
-          plot += fmt::format("$c{} w lp pt 7 lw 2 lc rgb '{}' title '{}: slope {:.2f}', ", k,
-                              colours[k], curves[k].title, curves[k].slope());
-        }
-        return text + plot +
-               "0.3*x**2 w l dt 2 lc rgb '#888888' title 'h^2', 0.05*x w l dt 3 lc "
-               "rgb '#888888' title 'h'\nset output\n";
-      });
+  const auto written = io::render(folder, "p3-order", [&](const std::string& terminal) {
+    std::string text = fmt::format(
+        "set terminal {} size 820,560 font 'Helvetica,12'\nset encoding utf8\n"
+        "set logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\nset border 3 lw "
+        "1.2\nset tics nomirror\nset xlabel 'step h [s]'\nset ylabel 'largest error [m]'\n"
+        "set key bottom right Left reverse samplen 2\nset xrange [4e-4:3e-2]\nset grid lc rgb "
+        "'#e4e4e4'\n",
+        terminal);
+    std::string plot = "plot ";
+    for (std::size_t k = 0; k < curves.size(); ++k) {
+      text += data(fmt::format("c{}", k).c_str(), curves[k].h, curves[k].error);
+      plot += fmt::format("$c{} w lp pt 7 lw 2 lc rgb '{}' title '{}: slope {:.2f}', ", k,
+                          colours[k], curves[k].title, curves[k].slope());
+    }
+    return text + plot +
+           "0.3*x**2 w l dt 2 lc rgb '#888888' title 'h^2', 0.05*x w l dt 3 lc "
+           "rgb '#888888' title 'h'\n";
+  });
   fmt::print("    {}\n", fmt::join(written, ", "));
 }
 

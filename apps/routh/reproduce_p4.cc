@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "reproduce.h"
 #include "routh/io/drawing.h"
-#include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/hybrid.h"
@@ -55,10 +53,9 @@ Execution execute(const std::string& name, double end, double dt_pseudo,
   return e;
 }
 
-std::string begin(const std::string& terminal, const std::string& output, int width, int height) {
-  return fmt::format(
-      "set terminal {} size {},{} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n",
-      terminal, width, height, output);
+std::string begin(const std::string& terminal, int width, int height) {
+  return fmt::format("set terminal {} size {},{} font 'Helvetica,12'\nset encoding utf8\n",
+                     terminal, width, height);
 }
 
 std::string data(const std::string& name, const std::vector<double>& x,
@@ -139,26 +136,25 @@ void figure4(const std::string& folder) {
   }
   fmt::print(
       "    P4 prints -1.47 N s and contact kept by 7.91 N s of pseudo-impulse, for its robot\n");
-  written(
-      io::render(folder, "p4-fig4", [&](const std::string& terminal, const std::string& output) {
-        std::string text = begin(terminal, output, 800, 560);
-        text += data("a", time[0], force[0]) + data("b", time[1], force[1]);
-        text +=
-            "set multiplot layout 2,1 title 'Normal force of the first leg while the second "
-            "touches "
-            "down' font ',15'\nset border 3 lw 1.2\nset tics nomirror\nset xrange [0:60]\nset "
-            "ylabel "
-            "'λ_{1n} [N]'\nset lmargin 10\nset yrange [0:*]\nset grid ytics lc rgb '#e4e4e4'\n";
-        text += fmt::format(
-            "set key bottom right Left reverse samplen 2\nplot $a w l lw 2.5 lc rgb '{}' title 'δt "
-            "= "
-            "0.03 "
-            "s: both legs stay'\nset xlabel 'time [ms]'\nplot $b w l lw 2.5 lc rgb '{}' title 'δt "
-            "= 0: "
-            "the first leg is torn off and comes back'\n",
-            kBlue, kRed);
-        return text + "unset multiplot\nset output\n";
-      }));
+  written(io::render(folder, "p4-fig4", [&](const std::string& terminal) {
+    std::string text = begin(terminal, 800, 560);
+    text += data("a", time[0], force[0]) + data("b", time[1], force[1]);
+    text +=
+        "set multiplot layout 2,1 title 'Normal force of the first leg while the second "
+        "touches "
+        "down' font ',15'\nset border 3 lw 1.2\nset tics nomirror\nset xrange [0:60]\nset "
+        "ylabel "
+        "'λ_{1n} [N]'\nset lmargin 10\nset yrange [0:*]\nset grid ytics lc rgb '#e4e4e4'\n";
+    text += fmt::format(
+        "set key bottom right Left reverse samplen 2\nplot $a w l lw 2.5 lc rgb '{}' title 'δt "
+        "= "
+        "0.03 "
+        "s: both legs stay'\nset xlabel 'time [ms]'\nplot $b w l lw 2.5 lc rgb '{}' title 'δt "
+        "= 0: "
+        "the first leg is torn off and comes back'\n",
+        kBlue, kRed);
+    return text + "unset multiplot\n";
+  }));
 }
 
 /// Keyframes of the rocking block.
@@ -171,18 +167,17 @@ void figure8(const std::string& folder) {
       zeno.word(), rest.word());
   const std::vector<double> times{0, 0.06, 0.13, 0.2013, 0.24, 0.29};
   const Vector2d low(-0.05, -0.012), high(0.075, 0.125);
-  written(
-      io::render(folder, "p4-fig8", [&](const std::string& terminal, const std::string& output) {
-        std::string text = begin(terminal, output, 1000, 460);
-        text += frames_setup(2, static_cast<int>(times.size()),
-                             "Rocking block: δt = 0 (above) and δt = 0.03 s (below)", low, high);
-        for (const Execution* e : {&zeno, &rest}) {
-          for (const double time : times) {
-            text += keyframe(*e, time, true, low, high, 4e-4, 0.25, fmt::format("{:.3g} s", time));
-          }
-        }
-        return text + "unset multiplot\nset output\n";
-      }));
+  written(io::render(folder, "p4-fig8", [&](const std::string& terminal) {
+    std::string text = begin(terminal, 1000, 460);
+    text += frames_setup(2, static_cast<int>(times.size()),
+                         "Rocking block: δt = 0 (above) and δt = 0.03 s (below)", low, high);
+    for (const Execution* e : {&zeno, &rest}) {
+      for (const double time : times) {
+        text += keyframe(*e, time, true, low, high, 4e-4, 0.25, fmt::format("{:.3g} s", time));
+      }
+    }
+    return text + "unset multiplot\n";
+  }));
 }
 
 /// Vertical velocity of the rocking block.
@@ -206,23 +201,22 @@ void figure9(const std::string& folder) {
     for (const VectorXd& v : e.t.v) y.push_back(100 * v[1]);
     return y;
   };
-  written(
-      io::render(folder, "p4-fig9", [&](const std::string& terminal, const std::string& output) {
-        std::string text = begin(terminal, output, 800, 560);
-        text += data("a", zeno.t.time, series(zeno)) + data("b", rest.t.time, series(rest));
-        text += fmt::format(
-            "set multiplot layout 2,1 title 'Vertical velocity of a settling block' font "
-            "',15'\nset "
-            "border 3 lw 1.2\nset tics nomirror\nset xrange [0:0.5]\nset yrange [-12:9]\nset "
-            "lmargin "
-            "10\nset ylabel 'v_z [cm/s]'\nset key bottom right samplen 2\n"
-            "plot $a w l lw 2.5 lc rgb '{}' title 'δt = 0: impacts accumulate'\n"
-            "set xlabel 'time [s]'\n"
-            "plot $b w l lw 2.5 lc rgb '{}' title 'δt = 0.03 s: rest', {} w l lw 1.5 dt 3 lc rgb "
-            "'black' title 'slower impacts end in rest'\n",
-            kRed, kBlue, -100 * threshold);
-        return text + "unset multiplot\nset output\n";
-      }));
+  written(io::render(folder, "p4-fig9", [&](const std::string& terminal) {
+    std::string text = begin(terminal, 800, 560);
+    text += data("a", zeno.t.time, series(zeno)) + data("b", rest.t.time, series(rest));
+    text += fmt::format(
+        "set multiplot layout 2,1 title 'Vertical velocity of a settling block' font "
+        "',15'\nset "
+        "border 3 lw 1.2\nset tics nomirror\nset xrange [0:0.5]\nset yrange [-12:9]\nset "
+        "lmargin "
+        "10\nset ylabel 'v_z [cm/s]'\nset key bottom right samplen 2\n"
+        "plot $a w l lw 2.5 lc rgb '{}' title 'δt = 0: impacts accumulate'\n"
+        "set xlabel 'time [s]'\n"
+        "plot $b w l lw 2.5 lc rgb '{}' title 'δt = 0.03 s: rest', {} w l lw 1.5 dt 3 lc rgb "
+        "'black' title 'slower impacts end in rest'\n",
+        kRed, kBlue, -100 * threshold);
+    return text + "unset multiplot\n";
+  }));
 }
 
 struct Leap {
@@ -272,16 +266,15 @@ void leaps(const std::string& folder) {
         "\n{}: word {}\n    feet leave at {:.4f} s, top {:.3f} m at x = {:.3f} m, pitch {:.2f} "
         "rad\n",
         show.title, e.word(), leap.lift, leap.height, leap.forward, leap.pitch);
-    written(
-        io::render(folder, show.name, [&](const std::string& terminal, const std::string& output) {
-          std::string text = begin(terminal, output, 1000, 560);
-          text += frames_setup(2, 3, show.title, show.low, show.high);
-          for (const double time : show.times) {
-            text += keyframe(e, time, true, show.low, show.high, 1.2e-3, 0.12,
-                             fmt::format("{:.0f} ms", 1e3 * time));
-          }
-          return text + "unset multiplot\nset output\n";
-        }));
+    written(io::render(folder, show.name, [&](const std::string& terminal) {
+      std::string text = begin(terminal, 1000, 560);
+      text += frames_setup(2, 3, show.title, show.low, show.high);
+      for (const double time : show.times) {
+        text += keyframe(e, time, true, show.low, show.high, 1.2e-3, 0.12,
+                         fmt::format("{:.0f} ms", 1e3 * time));
+      }
+      return text + "unset multiplot\n";
+    }));
   }
 
   // height over timing
@@ -309,21 +302,19 @@ void leaps(const std::string& folder) {
     fmt::print("    {}: best at t2 = {:.0f} ms, {:.3f} m\n", shows[s].scenario, t2s[best],
                height[s][best]);
   }
-  written(io::render(
-      folder, "p4-leap-timing", [&](const std::string& terminal, const std::string& output) {
-        return begin(terminal, output, 760, 420) + data("f", t2s, height[0]) +
-               data("v", t2s, height[1]) +
-               fmt::format(
-                   "set title 'Relative leg timing decides the leap' font ',15'\nset border 3 lw "
-                   "1.2\nset tics nomirror\nset xlabel 't_2 [ms], the second legs start so much "
-                   "later'\nset "
-                   "ylabel 'highest point of the body [m]'\nset grid ytics lc rgb '#e4e4e4'\nset "
-                   "key top "
-                   "right samplen 2\nset xrange [-80:80]\nplot $v w lp pt 7 ps 0.5 lw 2 lc rgb "
-                   "'{}' title 'straight up', "
-                   "$f w lp pt 7 ps 0.5 lw 2 lc rgb '{}' title 'forward'\nset output\n",
-                   kBlue, kRed);
-      }));
+  written(io::render(folder, "p4-leap-timing", [&](const std::string& terminal) {
+    return begin(terminal, 760, 420) + data("f", t2s, height[0]) + data("v", t2s, height[1]) +
+           fmt::format(
+               "set title 'Relative leg timing decides the leap' font ',15'\nset border 3 lw "
+               "1.2\nset tics nomirror\nset xlabel 't_2 [ms], the second legs start so much "
+               "later'\nset "
+               "ylabel 'highest point of the body [m]'\nset grid ytics lc rgb '#e4e4e4'\nset "
+               "key top "
+               "right samplen 2\nset xrange [-80:80]\nplot $v w lp pt 7 ps 0.5 lw 2 lc rgb "
+               "'{}' title 'straight up', "
+               "$f w lp pt 7 ps 0.5 lw 2 lc rgb '{}' title 'forward'\n",
+               kBlue, kRed);
+  }));
 }
 
 }  // namespace

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <random>
 
 #include "reproduce.h"
 #include "routh/event_selected/integrate.h"
 #include "routh/event_selected/systems.h"
-#include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
 
 namespace routh::app {
@@ -18,9 +16,6 @@ namespace {
 using namespace event_selected;
 using Clock = std::chrono::steady_clock;
 
-std::string in_folder(const std::string& folder, const std::string& name) {
-  return (std::filesystem::path(folder) / name).string();
-}
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -91,31 +86,29 @@ void order(const std::string& folder) {
   fmt::print("    p on 1e-4 .. 1e-2: {:.3f} (printed: at least 2.1; expected: 2)\n", fit);
   fmt::print("    K in K eps^p: {:.3f}; RMS at eps = 1e-3: {:.2e}\n", std::exp(offset),
              std::exp(offset + fit * std::log(1e-3)));
-  io::write_file(in_folder(folder, "p5-order.csv"), csv);
-  io::write_file(
-      in_folder(folder, "p5-order.md"),
-      fmt::format("# P5 Fig. 4.1: order of the event-selected integrator\n\nTable 4.1, start "
-                  "(-0.4, -0.15, 0.3), 0 to 0.5 s, RMS error over 101 samples.\n\n| | printed | "
-                  "measured |\n|---|---|---|\n| order on ε from 1e-4 to 1e-2 | at least 2.1 | "
-                  "{:.3f} |\n| RMS error at ε = 1e-3 | not given | {:.2e} |\n",
-                  fit, std::exp(offset + fit * std::log(1e-3))));
-  const auto written =
-      io::render(folder, "p5-order", [&](const std::string& terminal, const std::string& output) {
-        return fmt::format(
-                   "set terminal {} size 720,520 font 'Helvetica,13'\nset output '{}'\n{}"
-                   "set logscale xy\nset format '10^{{%T}}'\nset xlabel '1 / ε'\n"
-                   "set ylabel 'RMS error'\nset key top right samplen 3\nset xrange [10:2e7]\n"
-                   "set yrange [1e-14:1]\n"
-                   "set object 1 rectangle from 1e2, graph 0 to 1e4, graph 1 fc rgb '#eeeeee' "
-                   "fillstyle solid noborder behind\n",
-                   terminal, output, kStyle) +
-               block("d", inverse, error) +
-               fmt::format(
-                   "plot {} * x**({}) w l dt 2 lw 2 lc rgb '#1f5fbf' title 'fit on the "
-                   "grey interval: ε^{{{:.2f}}}', $d w p pt 7 ps 0.7 lc rgb "
-                   "'#c8281e' title 'projection within ε'\nset output\n",
-                   std::exp(offset), -fit, fit);
-      });
+  save(folder, "p5-order.csv", csv);
+  save(folder, "p5-order.md",
+       fmt::format("# P5 Fig. 4.1: order of the event-selected integrator\n\nTable 4.1, start "
+                   "(-0.4, -0.15, 0.3), 0 to 0.5 s, RMS error over 101 samples.\n\n| | printed | "
+                   "measured |\n|---|---|---|\n| order on ε from 1e-4 to 1e-2 | at least 2.1 | "
+                   "{:.3f} |\n| RMS error at ε = 1e-3 | not given | {:.2e} |\n",
+                   fit, std::exp(offset + fit * std::log(1e-3))));
+  const auto written = io::render(folder, "p5-order", [&](const std::string& terminal) {
+    return fmt::format(
+               "set terminal {} size 720,520 font 'Helvetica,13'\n{}"
+               "set logscale xy\nset format '10^{{%T}}'\nset xlabel '1 / ε'\n"
+               "set ylabel 'RMS error'\nset key top right samplen 3\nset xrange [10:2e7]\n"
+               "set yrange [1e-14:1]\n"
+               "set object 1 rectangle from 1e2, graph 0 to 1e4, graph 1 fc rgb '#eeeeee' "
+               "fillstyle solid noborder behind\n",
+               terminal, kStyle) +
+           block("d", inverse, error) +
+           fmt::format(
+               "plot {} * x**({}) w l dt 2 lw 2 lc rgb '#1f5fbf' title 'fit on the "
+               "grey interval: ε^{{{:.2f}}}', $d w p pt 7 ps 0.7 lc rgb "
+               "'#c8281e' title 'projection within ε'\n",
+               std::exp(offset), -fit, fit);
+  });
   fmt::print("    {}\n", fmt::join(written, ", "));
 }
 
@@ -196,39 +189,38 @@ void hopper(const std::string& folder) {
       "\nTen minutes with exact location and tolerance 1e-12: {} events, relative change of energy "
       "{:.1e}, z off by {:.1e} m.\n",
       long_run.counts.events, drift, std::abs(long_run.x[0] - system.exact(600)[0]));
-  io::write_file(in_folder(folder, "p5-hopper.md"), markdown);
-  io::write_file(in_folder(folder, "p5-hopper.csv"), csv);
+  save(folder, "p5-hopper.md", markdown);
+  save(folder, "p5-hopper.csv", csv);
 
-  const auto written =
-      io::render(folder, "p5-hopper", [&](const std::string& terminal, const std::string& output) {
-        std::string text = fmt::format(
-            "set terminal {} size 940,620 font 'Helvetica,12'\nset output '{}'\n{}"
-            "set multiplot layout 2,2\nset xrange [0:2]\nset lmargin 10\n",
-            terminal, output, kStyle);
-        text += block("z", time, z) + block("v", time, v) + block("zo", time, z_ours) +
-                block("vo", time, v_ours);
-        for (std::size_t i = 0; i < 2; ++i)
-          text += block(fmt::format("dz{}", i), time, rows[i].dz) +
-                  block(fmt::format("dv{}", i), time, rows[i].dv);
-        const auto panel = [&](const std::string& label, const std::string& exact,
-                               const std::string& ours, bool key) {
-          text += fmt::format(
-              "set ylabel '{}'\nset xlabel ''\n{}\nplot ${} w l lw 4 lc rgb '#b8b8b8' title "
-              "'closed "
-              "form', ${} w l lw 1.6 lc rgb '#c8281e' title 'ε = 0.13'\n",
-              label, key ? "set key at graph 0.8, graph 0.22 samplen 2" : "unset key", exact, ours);
-        };
-        panel("height z [m]", "z", "zo", true);
-        panel("velocity [m/s]", "v", "vo", false);
-        for (const auto& [label, name] :
-             {std::pair{"error of z [m]", "dz"}, {"error of velocity [m/s]", "dv"}})
-          text += fmt::format(
-              "set ylabel '{0}'\nset xlabel 'time [s]'\n{2}\nplot ${1}0 w l lw 1.6 lc rgb "
-              "'#c8281e' title 'ε = 0.13', ${1}1 w l lw 1.6 lc rgb '#1f5fbf' title 'ε = 0.024'\n",
-              label, name,
-              name[1] == 'z' ? "set key default\nset key bottom left samplen 2" : "unset key");
-        return text + "unset multiplot\nset output\n";
-      });
+  const auto written = io::render(folder, "p5-hopper", [&](const std::string& terminal) {
+    std::string text = fmt::format(
+        "set terminal {} size 940,620 font 'Helvetica,12'\n{}"
+        "set multiplot layout 2,2\nset xrange [0:2]\nset lmargin 10\n",
+        terminal, kStyle);
+    text += block("z", time, z) + block("v", time, v) + block("zo", time, z_ours) +
+            block("vo", time, v_ours);
+    for (std::size_t i = 0; i < 2; ++i)
+      text += block(fmt::format("dz{}", i), time, rows[i].dz) +
+              block(fmt::format("dv{}", i), time, rows[i].dv);
+    const auto panel = [&](const std::string& label, const std::string& exact,
+                           const std::string& ours, bool key) {
+      text += fmt::format(
+          "set ylabel '{}'\nset xlabel ''\n{}\nplot ${} w l lw 4 lc rgb '#b8b8b8' title "
+          "'closed "
+          "form', ${} w l lw 1.6 lc rgb '#c8281e' title 'ε = 0.13'\n",
+          label, key ? "set key at graph 0.8, graph 0.22 samplen 2" : "unset key", exact, ours);
+    };
+    panel("height z [m]", "z", "zo", true);
+    panel("velocity [m/s]", "v", "vo", false);
+    for (const auto& [label, name] :
+         {std::pair{"error of z [m]", "dz"}, {"error of velocity [m/s]", "dv"}})
+      text += fmt::format(
+          "set ylabel '{0}'\nset xlabel 'time [s]'\n{2}\nplot ${1}0 w l lw 1.6 lc rgb "
+          "'#c8281e' title 'ε = 0.13', ${1}1 w l lw 1.6 lc rgb '#1f5fbf' title 'ε = 0.024'\n",
+          label, name,
+          name[1] == 'z' ? "set key default\nset key bottom left samplen 2" : "unset key");
+    return text + "unset multiplot\n";
+  });
   fmt::print("    {}\n", fmt::join(written, ", "));
 }
 
@@ -292,28 +284,27 @@ void plate(const std::string& folder) {
     fmt::print("    {}\n", line);
     markdown += "\n" + line + ".\n";
   }
-  io::write_file(in_folder(folder, "p5-plate.csv"), csv);
-  io::write_file(in_folder(folder, "p5-plate.md"), markdown);
-  const auto written =
-      io::render(folder, "p5-plate", [&](const std::string& terminal, const std::string& output) {
-        std::string text = fmt::format(
-            "set terminal {} size 900,420 font 'Helvetica,12'\nset output '{}'\n{}"
-            "set multiplot layout 1,2\nset xlabel 'contacts'\nset ylabel 'median time [ms]'\n",
-            terminal, output, kStyle);
-        for (int mode = 0; mode < 2; ++mode) {
-          std::vector<double> milliseconds;
-          for (const double t : times[mode]) milliseconds.push_back(1e3 * t);
-          text += block(fmt::format("d{}", mode), contacts, milliseconds);
-        }
-        const std::string curves = fmt::format(
-            "$d0 w lp pt 7 ps 0.7 lw 2 lc rgb '#c8281e' title '{}', $d1 w lp pt 7 ps 0.7 lw 2 lc "
-            "rgb '#2a8c4a' title '{}'\n",
-            names[0], names[1]);
-        text += "set key left top Left reverse samplen 2\nset xrange [0:105]\nset yrange [0:*]\n";
-        text += fmt::format("set yrange [0:{}]\nplot {}", 1.15e3 * times[1][11], curves);
-        text += "set logscale xy\nset xrange [1.7:1300]\nset autoscale y\nset format y '10^{%L}'\n";
-        return text + "unset key\nplot " + curves + "unset multiplot\nset output\n";
-      });
+  save(folder, "p5-plate.csv", csv);
+  save(folder, "p5-plate.md", markdown);
+  const auto written = io::render(folder, "p5-plate", [&](const std::string& terminal) {
+    std::string text = fmt::format(
+        "set terminal {} size 900,420 font 'Helvetica,12'\n{}"
+        "set multiplot layout 1,2\nset xlabel 'contacts'\nset ylabel 'median time [ms]'\n",
+        terminal, kStyle);
+    for (int mode = 0; mode < 2; ++mode) {
+      std::vector<double> milliseconds;
+      for (const double t : times[mode]) milliseconds.push_back(1e3 * t);
+      text += block(fmt::format("d{}", mode), contacts, milliseconds);
+    }
+    const std::string curves = fmt::format(
+        "$d0 w lp pt 7 ps 0.7 lw 2 lc rgb '#c8281e' title '{}', $d1 w lp pt 7 ps 0.7 lw 2 lc "
+        "rgb '#2a8c4a' title '{}'\n",
+        names[0], names[1]);
+    text += "set key left top Left reverse samplen 2\nset xrange [0:105]\nset yrange [0:*]\n";
+    text += fmt::format("set yrange [0:{}]\nplot {}", 1.15e3 * times[1][11], curves);
+    text += "set logscale xy\nset xrange [1.7:1300]\nset autoscale y\nset format y '10^{%L}'\n";
+    return text + "unset key\nplot " + curves + "unset multiplot\n";
+  });
   fmt::print("    {}\n", fmt::join(written, ", "));
 }
 

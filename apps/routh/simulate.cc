@@ -7,9 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "options.h"
 #include "routh/io/document.h"
-#include "routh/io/files.h"
-#include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
 #include "routh/simulate/time_stepping.h"
 #include "terminal.h"
@@ -43,10 +42,10 @@ State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
   }
   const double rate = (terms.A * start.v).cwiseAbs().maxCoeff();
   if (rate > 1e-9 * (1 + start.v.cwiseAbs().maxCoeff())) {
-    fmt::print(stderr,
-               "routh: warning: the velocity at the start violates the joints by {:.3g} m/s; "
-               "--project removes that part\n",
-               rate);
+    warn(
+        fmt::format("routh: warning: the velocity at the start violates the joints by {:.3g} m/s; "
+                    "--project removes that part\n",
+                    rate));
   }
   return start;
 }
@@ -116,7 +115,7 @@ std::string describe(const io::Motion& motion) {
 /// Everything that was asked for, from a finished simulation.
 int report(const SimulateArguments& a, const io::Motion& motion, std::string text,
            const InclusionTolerance& tolerance) {
-  const bool quiet = a.json == "-";
+  const Places& places = a.places;
   finishing();
   std::optional<InclusionPath> path;
   if (a.domain == "s" && !interrupted()) {
@@ -128,56 +127,57 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
         path->s.back(), residual.mean, residual.largest);
     text += path->zeno < 0 ? "\n" : fmt::format("; impacts accumulate at s = {:.6g}\n", path->zeno);
   }
-  std::string json;
-  if (!a.json.empty()) {
-    io::Json j = io::to_json(motion, a.raw);
-    if (path) j["inclusion"] = io::to_json(*path);
-    json = j.dump() + "\n";
+  io::Json json;
+  if (!places.json.empty()) {
+    json = io::to_json(motion, a.raw);
+    if (path) json["inclusion"] = io::to_json(*path);
   }
-  fmt::print("{}", quiet ? json : text);
-  if (!quiet && !a.json.empty()) io::write_file(a.json, json);
-  if (!a.csv.empty()) io::write_file(a.csv, io::to_csv(motion));
-  if (!a.plot.empty() && !interrupted()) {
+  places.show(text, json);
+  if (!places.csv.empty()) places.write(places.csv, io::to_csv(motion));
+  if (!places.plot.empty() && !interrupted()) {
+    places.make_folder();
     const std::string name =
         std::filesystem::path(a.scenario.name).stem().string() + "-" + motion.method;
-    std::vector<std::string> written = io::draw(motion, name, a.plot);
-    if (path) {
-      for (std::string& more : io::draw(motion.scenario, *path, name + "-s", a.plot))
-        written.push_back(std::move(more));
-    }
-    if (!quiet) fmt::print("\nfigures: {}\n", io::join(written));
+    places.announce(io::draw(motion, name, places.plot));
+    if (path) places.announce(io::draw(motion.scenario, *path, name + "-s", places.plot));
   }
-  if (!a.animate.empty() && !interrupted()) io::animate(motion, a.animate);
+  if (!places.animate.empty() && !interrupted()) {
+    io::animate(motion, places.animate);
+    places.announce({places.animate});
+  }
   const Trajectory& t = motion.trajectory;
   if (t.status == SimulationStatus::kInaccurate) {
-    fmt::print(stderr,
-               "routh: warning: {} of {} complementarity problems were not solved to the tolerance "
-               "(largest residual {:.1e})\n",
-               t.inaccurate, t.lcps, t.max_residual);
+    warn(
+        fmt::format("routh: warning: {} of {} complementarity problems were not solved to the "
+                    "tolerance (largest residual {:.1e})\n",
+                    t.inaccurate, t.lcps, t.max_residual));
   }
   if (t.status == SimulationStatus::kInterrupted)
-    fmt::print(stderr, "routh: stopped at {:.6g} s; what was written is marked incomplete\n",
-               t.final.time);
+    warn(fmt::format("routh: stopped at {:.6g} s; what was written is marked incomplete\n",
+                     t.final.time));
   else if (t.stopped())
-    fmt::print(stderr, "routh: {}; what was written is marked incomplete\n", t.message);
+    warn(fmt::format("routh: {}; what was written is marked incomplete\n", t.message));
   return t.stopped() || interrupted() ? kUnfinished : kDone;
+}
+
+/// Options of other methods are refused, and motions without end.
+void check_arguments(const io::Scenario& scenario, const std::string& method,
+                     const SimulateArguments& a) {
+  const CLI::App& command = *a.scenario.command;
+  refuse_foreign(command, "--method", {method, a.exact ? "" : method + " without --exact"});
+  refuse_foreign(command, "--law", {a.law.empty() ? "simultaneous" : a.law});
+  refuse_foreign(
+      command, "way",
+      {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
+  const double end = a.end != 0 ? a.end : scenario.simulation.end;
+  const double step = a.step != 0 ? a.step : scenario.simulation.step;
+  const auto numbers = static_cast<double>(scenario.q.size() + 2 * scenario.v.size() + 4);
+  check_budget(end, method == "time-stepping" ? step : 0, a.every, numbers);
 }
 
 int run_simulate(const SimulateArguments& a) {
   // everything that can be wrong is found before the work begins
-  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
-  if (!a.csv.empty()) io::check_writable(a.csv);
-  if (!a.animate.empty()) {
-    const std::string ending = std::filesystem::path(a.animate).extension().string();
-    if (ending != ".svg" && ending != ".gif")
-      throw io::InputError(
-          fmt::format("--animate {}: the name must end in .svg or .gif", a.animate));
-    io::check_writable(a.animate);
-  }
-  if (!a.plot.empty()) {
-    io::require_gnuplot();
-    io::check_writable_folder(a.plot);
-  }
+  a.places.check();
   io::Scenario scenario = a.scenario.load();
   if (!scenario.moving() && scenario.system.empty()) {
     throw io::InputError(fmt::format(
@@ -188,10 +188,16 @@ int run_simulate(const SimulateArguments& a) {
     throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
                                      a.scenario.name));
   }
+  if (scenario.model && a.at_start)
+    throw io::InputError(
+        fmt::format("--at-start: {} is a model in space; only --method hybrid of planar mechanisms "
+                    "knows the forces at an instant",
+                    a.scenario.name));
   if (a.domain == "s" && method == "event-selected")
     throw io::InputError(
         "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "
         "method");
+  check_arguments(scenario, method, a);
   Simulated done;
   if (method == "event-selected") {
     done = simulate_event_selected(scenario, a);
@@ -229,15 +235,15 @@ void add_simulate(CLI::App& app, int& code) {
   std::vector<std::string> laws = impact_law_names();
   laws.emplace_back("plastic");
   c->add_option("--law", a->law,
-                "how impacts are resolved (default: simultaneous; hybrid: plastic, P4 (23))")
+                "how impacts are resolved (default: simultaneous and plastic, P4 (23))")
       ->check(CLI::IsMember(laws));
   c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
   add_hybrid_options(*c, a->hybrid);
   c->add_flag("--at-start", a->at_start,
-              "hybrid: only the mode, the accelerations and the contact forces at the start");
+              "only the mode, the accelerations and the contact forces at the start");
   add_event_selected_options(*c, *a);
   c->add_option("--stiffness,--contact-stiffness", a->stiffness,
-                "of each contact [N/m] (default: event-selected 1e4, compliant 1e6)")
+                "of each contact [N/m] (default: 1e4 and 1e6)")
       ->check(positive("a stiffness"));
   add_compliant_options(*c, *a);
   c->add_option("--domain", a->domain,
@@ -248,11 +254,14 @@ void add_simulate(CLI::App& app, int& code) {
   c->add_option("--every", a->every,
                 "record at these intervals [s] (default: every step and impact)")
       ->check(positive("a number of seconds"));
-  c->add_option("--json", a->json, "write the trajectory as JSON to a file, or - for the terminal");
-  c->add_flag("--raw", a->raw, "JSON: also the unweighted velocity v^h of P3 (4.11), as v_raw");
-  c->add_option("--csv", a->csv, "write one row per recorded state");
-  c->add_option("--plot", a->plot, "draw figures and an animation into this folder");
-  c->add_option("--animate", a->animate, "write an animation to this .svg or .gif file");
+  c->add_option("--json", a->places.json,
+                "write the trajectory as JSON to a file, or - for the terminal");
+  c->add_flag("--raw", a->raw,
+              "with --json: also the unweighted velocity v^h of P3 (4.11), as v_raw");
+  c->add_option("--csv", a->places.csv, "write one row per recorded state");
+  c->add_option("--plot", a->places.plot, "draw figures and an animation into this folder");
+  c->add_option("--animate", a->places.animate, "write an animation to this .svg or .gif file");
+  describe_scopes(*c);
   c->callback([a, &code] { code = run_simulate(*a); });
 }
 

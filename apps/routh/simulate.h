@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "output.h"
 #include "routh/io/json.h"
 #include "routh/simulate/hybrid.h"
 #include "routh/simulate/inclusion.h"
@@ -36,7 +37,7 @@ struct SimulateArguments {
   double ratio = 1, damping_ratio = 5;
   bool impact_only = false;
   std::string domain = "t";
-  std::string json, csv, plot, animate;
+  Places places;
 };
 
 /// What a method made of a scenario.

@@ -10,17 +10,16 @@ namespace routh::app {
 void add_compliant_options(CLI::App& command, SimulateArguments& a) {
   command
       .add_option("--ratio", a.ratio,
-                  "compliant: stiffness of the first contact over that of the others; the softer "
+                  "stiffness of the first contact over that of the others; the softer "
                   "has --stiffness")
       ->check(positive("a number"))
       ->capture_default_str();
   command
-      .add_option("--damping-ratio", a.damping_ratio,
-                  "compliant: of the contacts; 5 makes impacts inelastic")
+      .add_option("--damping-ratio", a.damping_ratio, "of the contacts; 5 makes impacts inelastic")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_flag("--impact-only", a.impact_only,
-                   "compliant: stop when all contacts have touched and none approaches");
+                   "stop when all contacts have touched and none approaches");
 }
 
 Simulated simulate_compliant(const io::Scenario& scenario, const State& start,

@@ -7,13 +7,12 @@ namespace routh::app {
 void add_event_selected_options(CLI::App& command, SimulateArguments& a) {
   command
       .add_option("--eps", a.eps,
-                  "event-selected: project to a guard from this far, in the units of its function "
+                  "project to a guard from this far, in the units of its function "
                   "(default: the scenario's)")
       ->check(positive("a number"));
-  command.add_flag("--exact", a.exact, "event-selected: locate every event instead of projecting");
+  command.add_flag("--exact", a.exact, "locate every event instead of projecting");
   command
-      .add_option("--contact-damping", a.contact_damping,
-                  "event-selected: of each contact of a mechanism [N s/m]")
+      .add_option("--contact-damping", a.contact_damping, "of each contact of a mechanism [N s/m]")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
@@ -32,7 +31,7 @@ Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArgument
     options["contact_damping"] = e.contact_damping;
   }
   EventSelectedRun run = run_event_selected(scenario, e);
-  if (!a.animate.empty() && !scenario.mechanism)
+  if (!a.places.animate.empty() && !scenario.mechanism)
     throw io::InputError("--animate: this system has no picture");
   std::string text = describe_event_selected(scenario, run);
   return {std::move(run.trajectory), std::move(options), std::move(run.summary), std::move(text)};

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "routh/io/document.h"
-#include "routh/io/files.h"
 #include "simulate.h"
 #include "terminal.h"
 
@@ -35,19 +34,19 @@ HybridOptions hybrid_options(const io::Scenario& scenario, const HybridArguments
 void add_hybrid_options(CLI::App& command, HybridArguments& a) {
   command
       .add_option("--pseudo-impulse", a.pseudo_impulse,
-                  "hybrid: forces of this duration [s] help contacts through an impact, P4 (56)")
+                  "forces of this duration [s] help contacts through an impact, P4 (56)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       .add_option("--friction", a.friction,
-                  "hybrid: p4 ends with the first slip, coulomb goes on; auto takes p4 on limbs "
+                  "p4 ends with the first slip, coulomb goes on; auto takes p4 on limbs "
                   "without mass")
       ->check(CLI::IsMember({"auto", "coulomb", "p4"}))
       ->capture_default_str();
-  command.add_option("--rtol", a.rtol, "hybrid: relative error of a step (default 1e-9)")
+  command.add_option("--rtol", a.rtol, "relative error of a step (default 1e-9)")
       ->check(positive("a number"));
   command.add_flag("--strict", a.strict,
-                   "hybrid: stop where several modes are consistent, even when contacts that "
+                   "stop where several modes are consistent, even when contacts that "
                    "persist select one");
 }
 
@@ -92,11 +91,7 @@ void print_at_start(const io::Scenario& scenario, const State& start, const Simu
     text += fmt::format("    {:<16} {:>14.10g} {:>18.10g}\n", contacts[k].name, now.normal[k] + 0.0,
                         now.tangential[k] + 0.0);
   }
-  if (a.json == "-")
-    fmt::print("{}\n", json.dump());
-  else
-    fmt::print("{}", text);
-  if (!a.json.empty() && a.json != "-") io::write_file(a.json, json.dump() + "\n");
+  a.places.show(text, json);
 }
 
 std::string describe_modes(const io::Scenario& scenario, const Trajectory& t) {

@@ -13,7 +13,7 @@ namespace {
 TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
   TimeSteppingOptions o;
   o.h = a.step != 0 ? a.step : scenario.simulation.step;
-  o.alpha = a.alpha.value_or(scenario.model ? 1 : 0.5);
+  o.alpha = a.alpha;
   if (a.gamma >= 0) o.gamma = a.gamma;
   o.end = a.end != 0 ? a.end : scenario.simulation.end;
   o.every = a.every;
@@ -25,7 +25,16 @@ TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArgum
   o.edges = scenario.edges;
   o.touching = scenario.touching;
   if (scenario.model) {
-    if (o.alpha != 1) throw io::InputError("--alpha: models in space are stepped with alpha = 1");
+    const auto refuse = [](bool given, const char* what) {
+      if (given) throw io::InputError(what);
+    };
+    refuse(o.alpha.value_or(1) != 1, "--alpha: models in space are stepped with alpha = 1");
+    refuse(o.gamma.value_or(1) != 1, "--gamma: models in space are stepped with gamma = 1");
+    refuse(o.jacobians == Jacobians::kMidpoint,
+           "--jacobians midpoint: models in space take rows at the start of a step");
+    refuse(
+        !o.detection,
+        "--no-detection: models in space are stepped without it; it belongs to planar mechanisms");
     if (!a.law.empty() && a.law != "simultaneous")
       throw io::InputError(
           fmt::format("--law {}: through time, models in space follow the simultaneous law alone; "
@@ -40,43 +49,43 @@ TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArgum
   return o;
 }
 
-io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) {
-  return {{"step", o.h},
-          {"alpha", o.alpha},
-          {"gamma", o.gamma.value_or(o.alpha)},
-          {"end", o.end},
-          {"every", o.every},
-          {"jacobians",
-           a.jacobians == "default" ? (o.alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
-          {"detection", o.detection},
-          {"stabilise", o.stabilise},
-          {"law", a.law.empty() ? "simultaneous" : a.law}};
+io::Json options_json(const io::Scenario& scenario, const TimeSteppingOptions& o,
+                      const SimulateArguments& a) {
+  const double alpha = o.alpha.value_or(scenario.model ? 1 : 0.5);
+  return {
+      {"step", o.h},
+      {"alpha", alpha},
+      {"gamma", o.gamma.value_or(alpha)},
+      {"end", o.end},
+      {"every", o.every},
+      {"jacobians", a.jacobians == "default" ? (alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
+      {"detection", o.detection},
+      {"stabilise", o.stabilise},
+      {"law", a.law.empty() ? "simultaneous" : a.law}};
 }
 
 }  // namespace
 
 void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
-  command.add_option("--step", a.step, "time-stepping: step h [s] (default: the scenario's)")
+  command.add_option("--step", a.step, "step h [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   command
       .add_option("--alpha", a.alpha,
-                  "time-stepping: 0.5 is second order (trapezoidal), 1 is Anitescu-Potra (default: "
+                  "0.5 is second order (trapezoidal), 1 is Anitescu-Potra (default: "
                   "0.5, models in space 1)")
       ->check(within(0, 1));
   command
       .add_option("--gamma", a.gamma,
-                  "time-stepping: weight of the new velocity in the position (default: alpha); "
+                  "weight of the new velocity in the position (default: alpha); "
                   "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
       ->check(CLI::Range(0.0, 1.0));
   command
       .add_option("--jacobians", a.jacobians,
-                  "time-stepping: take constraint rows at the start or the midpoint of the step "
+                  "take constraint rows at the start or the midpoint of the step "
                   "(default: midpoint when alpha is 0.5)")
       ->check(CLI::IsMember({"start", "midpoint"}));
-  command.add_flag("--no-detection", a.no_detection,
-                   "time-stepping: do not look for the instants of collisions");
-  command.add_flag("--no-stabilise", a.no_stabilise,
-                   "time-stepping: let joints and contacts drift");
+  command.add_flag("--no-detection", a.no_detection, "do not look for the instants of collisions");
+  command.add_flag("--no-stabilise", a.no_stabilise, "let joints and contacts drift");
 }
 
 Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,
@@ -86,7 +95,7 @@ Simulated simulate_time_stepping(const io::Scenario& scenario, const State& star
   options.progress = [&](double time) {
     return shown(static_cast<std::uint64_t>(time / options.h));
   };
-  Simulated done{simulate(*scenario.moving(), start, options), options_json(options, a)};
+  Simulated done{simulate(*scenario.moving(), start, options), options_json(scenario, options, a)};
   clear_progress();
   // at the instant of a collision the other contacts are closed to the order of the scheme
   done.inclusion = {.gap = std::max(1e-6, 4 * options.h * options.h), .slow = options.h};

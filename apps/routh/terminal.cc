@@ -140,6 +140,8 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
                         report.outcomes.size() - shown);
   }
   for (const io::OutcomeRow& row : report.unfinished) text += entry(row, "did not end");
+  for (const io::OutcomeRow& row : report.borderline)
+    text += entry(row, "borderline: rounding can neither confirm nor refute it");
 
   // what was searched instead of enumerated
   const auto says = [&](const char* law, const char* key, bool value) {

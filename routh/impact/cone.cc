@@ -5,43 +5,105 @@
 #include <cmath>
 
 #include "routh/impact/polytopes.h"
+#include "routh/lcp/square_system.h"
 
 namespace routh {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
-  // velocity that each edge of the linearised cone gives per unit of normal impulse
+namespace {
+constexpr double kRounding = 2e-15;  // eigenvalues of G below this are rounding, relative
+constexpr double kPointed = 1e-14;   // least motion of a mixture of unit edges, squared
+}  // namespace
+
+namespace {
+
+/// The edges of the linearised cone: impulses with a normal part of one.
+std::vector<VectorXd> edges_of(const ImpactProblem& problem) {
   const MatrixXd D = friction_edges(problem);
-  std::vector<VectorXd> impulses, moves;
+  std::vector<VectorXd> edges;
   for (int i = 0; i < problem.contacts(); ++i) {
     for (int e = 0; e < (problem.mu[i] > 0 ? D.cols() : 1); ++e) {
-      impulses.push_back(VectorXd::Unit(problem.c.size(), i));
-      impulses.back().segment(problem.tangent(i), problem.tangents) = problem.mu[i] * D.col(e);
-      moves.push_back(Mdag * (J.transpose() * impulses.back()));
+      edges.push_back(VectorXd::Zero(D.rows() * problem.contacts() + problem.contacts()));
+      edges.back()[i] = 1;
+      edges.back().segment(problem.tangent(i), problem.tangents) = problem.mu[i] * D.col(e);
     }
   }
-  const VectorXd weights = min_norm_weights(moves);
-  VectorXd nearest = VectorXd::Zero(Mdag.rows()), impulse = VectorXd::Zero(problem.c.size());
-  for (std::size_t k = 0; k < moves.size(); ++k) {
-    nearest += weights[k] * moves[k];
-    impulse += weights[k] * impulses[k];
-  }
+  return edges;
+}
 
-  // r proves itself: every edge moves along it, by more than rounding
-  FrictionCone cone;
-  cone.pointed = true;
-  double least = HUGE_VAL;
-  for (const VectorXd& move : moves) {
-    const double along = nearest.dot(move);
-    cone.pointed &= along > 1e-11 * nearest.cwiseAbs().dot(move.cwiseAbs());
-    least = std::min(least, along);
+/// G with every contact in units of its own mobility, and these units.
+std::pair<MatrixXd, VectorXd> equilibrated(const MatrixXd& G, const ImpactProblem& problem) {
+  VectorXd s(G.rows());
+  for (int i = 0; i < problem.contacts(); ++i) {
+    const double mobility =
+        std::max(G(i, i), G.diagonal().segment(problem.tangent(i), problem.tangents).maxCoeff());
+    s[i] = 1 / std::sqrt(lcp::power_of_two(mobility));
+    s.segment(problem.tangent(i), problem.tangents).setConstant(s[i]);
   }
-  if (cone.pointed) {
-    cone.r = nearest / least;
-  } else {
-    cone.jam = impulse;
+  return {s.asDiagonal() * G * s.asDiagonal(), s};
+}
+
+/// The mixture of edges that moves least in the metric of kinetic energy, every edge measured by
+/// its own motion, and the square of its motion. Edges that move nothing at all are such a mixture.
+struct LeastMotion {
+  VectorXd impulse;
+  double square = 0;
+};
+LeastMotion least_motion(const MatrixXd& G, const ImpactProblem& problem) {
+  const auto [scaled, s] = equilibrated(G, problem);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
+  const double largest = eigen.eigenvalues().maxCoeff();
+  const VectorXd root = eigen.eigenvalues().unaryExpr(
+      [&](double x) { return x > kRounding * largest ? std::sqrt(x) : 0.0; });
+  std::vector<VectorXd> edges = edges_of(problem), moves;
+  for (VectorXd& edge : edges) {
+    // in the scaled units; contacts scale as a whole, so the cone stays what it is
+    VectorXd move = root.asDiagonal() * (eigen.eigenvectors().transpose() * edge);
+    const double size = move.norm();
+    if (!(size > std::sqrt(kRounding * largest) * edge.norm())) return {s.cwiseProduct(edge), 0};
+    edge /= size;
+    moves.push_back(move / size);
+  }
+  const VectorXd weights = min_norm_weights(moves);
+  LeastMotion least{.impulse = VectorXd::Zero(G.rows())};
+  VectorXd nearest = VectorXd::Zero(G.rows());
+  for (std::size_t k = 0; k < edges.size(); ++k) {
+    least.impulse += weights[k] * s.cwiseProduct(edges[k]);
+    nearest += weights[k] * moves[k];
+  }
+  least.square = nearest.squaredNorm();
+  return least;
+}
+
+}  // namespace
+
+bool pointed(const ImpactProblem& problem) {
+  return least_motion(problem.G, problem).square > kPointed;
+}
+
+FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
+  const LeastMotion least = least_motion(J * Mdag * J.transpose(), problem);
+  FrictionCone cone{.pointed = least.square > kPointed};
+  if (!cone.pointed) {
+    cone.jam = least.impulse;
+    return cone;
+  }
+  // the shortest r, if it proves itself: every edge moves along it; else the one of least motion
+  std::vector<VectorXd> moves;
+  for (const VectorXd& edge : edges_of(problem)) moves.push_back(Mdag * (J.transpose() * edge));
+  const VectorXd weights = min_norm_weights(moves);
+  VectorXd nearest = VectorXd::Zero(Mdag.rows());
+  for (std::size_t k = 0; k < moves.size(); ++k) nearest += weights[k] * moves[k];
+  for (const VectorXd& r : {nearest, VectorXd(J.transpose() * least.impulse)}) {
+    double along = HUGE_VAL;
+    for (const VectorXd& move : moves) {
+      const double m = r.dot(move);
+      along = std::min(along, m > 1e-11 * r.cwiseAbs().dot(move.cwiseAbs()) ? m : 0);
+    }
+    cone.r = r / along;
+    if (along > 0) break;
   }
   return cone;
 }
@@ -52,7 +114,7 @@ double termination_constant(const FrictionCone& cone, int contacts, double h, do
 
 Redundancy redundancy(const ImpactProblem& problem) {
   Redundancy result;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(problem.G);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(equilibrated(problem.G, problem).first);
   const double largest = eigen.eigenvalues().maxCoeff();
   std::vector<bool> involved(problem.contacts(), false);
   for (int k = 0; k < problem.G.rows(); ++k) {

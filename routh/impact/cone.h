@@ -19,10 +19,13 @@ struct [[nodiscard]] FrictionCone {
 
 /// P1 Lemma 6 by the point x nearest to the origin in the hull of the edges' velocities: every edge
 /// moves by at least ‖x‖² along x, so r = x/‖x‖², and no shorter r exists, which makes the bound
-/// (78) as small as it can be. x = 0 means that the cone is not pointed. Friction, edges and the
-/// order of the rows of J are those of `problem`.
+/// (78) as small as it can be. x = 0 means that the cone is not pointed; that is decided in the
+/// metric of kinetic energy, which knows no units. Friction, edges and the order of the rows of J
+/// are those of `problem`.
 FrictionCone friction_cone(const Eigen::MatrixXd& Mdag, const Eigen::MatrixXd& J,
                            const ImpactProblem& problem);
+/// The same decision from G alone.
+bool pointed(const ImpactProblem& problem);
 
 /// c of P1 (78) with the step h [N s]; `sigma` is the smallest eigenvalue of M.
 double termination_constant(const FrictionCone& cone, int contacts, double h, double sigma);

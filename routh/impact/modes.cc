@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "routh/impact/precise.h"
 #include "routh/lcp/polyhedron.h"
+#include "routh/lcp/square_system.h"
 
 namespace routh {
 namespace {
@@ -12,6 +14,12 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
+
+constexpr double kZero = 1e-13;  // a velocity that vanishes, relative to the sums it comes from
+constexpr double kTabulated = 1e-11;  // smallest pivot of a mode that is solved by a product
+constexpr double kGain =
+    1e-9;  // of energy, by an outcome: more means that G is not what it should be
+constexpr double kEnormous = 1e10;  // impulses of this size: the data decide by their last digits
 
 std::vector<ContactMode> contact_modes(const ImpactProblem& problem, int contact, bool bounded) {
   const int edges = problem.tangents == 1 ? 2 : problem.edges;
@@ -30,16 +38,26 @@ std::vector<ContactMode> contact_modes(const ImpactProblem& problem, int contact
   return modes;
 }
 
-/// Inserts unless an outcome with the same velocity is known; returns its index. The better
-/// residual wins.
-int insert_distinct(std::vector<Outcome>& outcomes, Outcome candidate, double same) {
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if ((outcomes[i].c_plus - candidate.c_plus).lpNorm<Eigen::Infinity>() > same) continue;
-    if (candidate.residual < outcomes[i].residual) outcomes[i] = std::move(candidate);
-    return static_cast<int>(i);
+/// The equations of a mode, in units where velocities and mobilities are of order one.
+lcp::SquareSystem equations(const ImpactProblem& problem, const ModeSystem& s) {
+  return {s.K, s.Z.cwiseAbs() * (problem.G.cwiseAbs() * s.S.cwiseAbs())};
+}
+
+/// What the free impulses u of a mode make of the data x: nothing unless every velocity that the
+/// mode asks to vanish does.
+std::optional<Outcome> outcome_of(const ImpactProblem& problem, const ModeSystem& s,
+                                  const VectorXd& x, const VectorXd& u,
+                                  const VectorXd& lambda_max) {
+  Outcome outcome{.impulse = s.S * u + s.P * x, .c_plus = {}};
+  outcome.c_plus = problem.c + problem.G * outcome.impulse;
+  const VectorXd terms = problem.G.cwiseAbs() * outcome.impulse.cwiseAbs();
+  const VectorXd left = s.Z * outcome.c_plus, sum = s.Z.cwiseAbs() * terms;
+  for (Eigen::Index r = 0; r < left.size(); ++r) {
+    if (!(std::abs(left[r]) <= kZero * (1 + sum[r]))) return {};
   }
-  outcomes.push_back(std::move(candidate));
-  return static_cast<int>(outcomes.size()) - 1;
+  outcome.c_plus(s.zeros).setZero();
+  outcome.residual = violation(problem, outcome.impulse, lambda_max).size;
+  return outcome;
 }
 
 }  // namespace
@@ -111,15 +129,15 @@ ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bo
   }
   const int k = static_cast<int>(columns.size());
   s.S.resize(size, k);
-  MatrixXd Z(k, size);
-  for (int j = 0; j < k; ++j) s.S.col(j) = columns[j], Z.row(j) = vanish[j];
+  s.Z.resize(k, size);
+  for (int j = 0; j < k; ++j) s.S.col(j) = columns[j], s.Z.row(j) = vanish[j];
 
   // c' = Cu u + Cx x
   MatrixXd Cx = problem.G * s.P;
   Cx.leftCols(size) += MatrixXd::Identity(size, size);
   const MatrixXd Cu = problem.G * s.S;
-  s.K = Z * Cu;
-  s.R = Z * Cx;
+  s.K = s.Z * Cu;
+  s.R = s.Z * Cx;
 
   // inequalities; those that reject most come first
   std::vector<RowVectorXd> Fu, Fx;
@@ -171,13 +189,16 @@ ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bo
   return s;
 }
 
-StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambda_max,
+StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_max,
                              double tolerance, const std::function<bool()>& stop) {
+  const Normalised normalised(given);
+  const ImpactProblem& problem = normalised.problem;
   const int m = problem.contacts();
   const bool bounded = lambda_max.size() > 0;
+  const VectorXd bound = normalised.impulse_from(lambda_max);
   VectorXd x(problem.c.size() + m);
-  x << problem.c, (bounded ? lambda_max : VectorXd::Zero(m));
-  const double same = 10 * velocity_tolerance(problem);
+  x << problem.c, (bounded ? bound : VectorXd::Zero(m));
+  const double same = same_velocity(problem);
 
   StepOutcomes result;
   for (const Modes& modes : all_modes(problem, bounded)) {
@@ -186,43 +207,72 @@ StepOutcomes enumerate_modes(const ImpactProblem& problem, const VectorXd& lambd
       break;
     }
     const ModeSystem s = mode_system(problem, modes, bounded);
+    const lcp::SquareSystem system = equations(problem, s);
     // one point where K is regular, the corners of a polyhedron where it is not
-    std::vector<VectorXd> candidates;
-    if (s.K.rows() == 0) {
-      candidates.push_back(VectorXd(0));
-    } else if (const Eigen::FullPivLU<MatrixXd> lu(s.K); lu.rcond() > 1e-11) {
-      candidates.push_back(lu.solve(-s.R * x));
+    std::vector<Outcome> candidates;
+    bool decided = true;
+    const auto consider = [&](const std::optional<Outcome>& outcome, double certain) {
+      if (!outcome || outcome->residual > tolerance) return;
+      decided = decided && outcome->residual <= certain &&
+                outcome->impulse.lpNorm<Eigen::Infinity>() < kEnormous;
+      candidates.push_back(*outcome);
+    };
+    if (system.pivot() > lcp::kSafe) {
+      consider(outcome_of(problem, s, x, system.solve(-s.R * x), bound), tolerance);
+    } else if (system.pivot() > lcp::kSingular) {
+      consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
     } else {
-      candidates = lcp::corners(s.K, s.R * x, s.Fu, s.Fx * x, tolerance).x;
+      const VectorXd size = VectorXd::Ones(s.K.rows()) +
+                            s.Z.cwiseAbs() * (problem.G.cwiseAbs() * (s.P * x).cwiseAbs());
+      const auto [u, kernel, defect] = system.solve_singular(-s.R * x, size);
+      if (defect > lcp::kInconsistent) continue;
+      decided = defect <= lcp::kConsistent;
+      for (const VectorXd& corner : lcp::corners(u, kernel, s.Fu, s.Fx * x, tolerance).x) {
+        if (decided) {
+          consider(outcome_of(problem, s, x, corner, bound), tolerance);
+        } else {
+          Outcome outcome{.impulse = s.S * corner + s.P * x, .c_plus = {}, .residual = defect};
+          outcome.c_plus = problem.c + problem.G * outcome.impulse;
+          candidates.push_back(std::move(outcome));
+        }
+      }
     }
 
     std::vector<int> piece;
-    for (const VectorXd& u : candidates) {
-      Outcome outcome{.impulse = s.S * u + s.P * x, .c_plus = {}};
-      outcome.residual = residual(problem, outcome.impulse, lambda_max);
-      if (outcome.residual > tolerance) continue;
-      // velocities that the mode makes zero are exactly zero
-      outcome.c_plus = problem.c + problem.G * outcome.impulse;
-      outcome.c_plus(s.zeros).setZero();
-      piece.push_back(insert_distinct(result.outcomes, std::move(outcome), same));
+    for (Outcome& outcome : candidates) {
+      outcome = denormalised(normalised, std::move(outcome));
+      decided = decided && energy_gain(given, outcome) <= kGain;
     }
+    for (Outcome& outcome : candidates)
+      piece.push_back(insert_distinct(decided ? result.outcomes : result.borderline,
+                                      std::move(outcome), same * normalised.speed));
+    if (!decided) continue;
     std::sort(piece.begin(), piece.end());
     piece.erase(std::unique(piece.begin(), piece.end()), piece.end());
     if (piece.size() > 1) result.continua.push_back(std::move(piece));
   }
+  // what another mode decides is not in doubt
+  std::erase_if(result.borderline, [&](const Outcome& doubtful) {
+    return std::any_of(result.outcomes.begin(), result.outcomes.end(), [&](const Outcome& o) {
+      return (o.c_plus - doubtful.c_plus).lpNorm<Eigen::Infinity>() <= same * normalised.speed;
+    });
+  });
   return result;
 }
 
-ModeTable::ModeTable(const ImpactProblem& problem) : problem_(problem) {
-  for (const Modes& modes : all_modes(problem, true)) {
-    ModeSystem s = mode_system(problem, modes, true);
-    MatrixXd U(s.K.rows(), s.P.cols());  // u = U x
-    if (s.K.rows() > 0) {
-      const Eigen::PartialPivLU<MatrixXd> lu(s.K);
-      if (!(lu.rcond() > 1e-11)) continue;
-      U = -lu.solve(s.R);
-    }
-    entries_.push_back({s.Fu * U + s.Fx, s.S * U + s.P, std::move(s.zeros)});
+std::optional<MatrixXd> free_impulses(const ImpactProblem& problem, const ModeSystem& s) {
+  const lcp::SquareSystem system = equations(problem, s);
+  if (!(system.pivot() > kTabulated)) return {};
+  return -system.solve(s.R);
+}
+
+ModeTable::ModeTable(const ImpactProblem& problem) : given_(problem), normalised_(problem) {
+  const ImpactProblem& p = normalised_.problem;
+  for (const Modes& modes : all_modes(p, true)) {
+    ModeSystem s = mode_system(p, modes, true);
+    const std::optional<MatrixXd> U = free_impulses(p, s);
+    if (!U) continue;
+    entries_.push_back({s.Fu * *U + s.Fx, s.S * *U + s.P, std::move(s.zeros)});
     MatrixXd size = entries_.back().F.cwiseAbs().rowwise().maxCoeff();
     for (int r = 0; r < size.rows(); ++r) {
       if (size(r) > 1e-13) entries_.back().F.row(r) /= size(r);
@@ -232,25 +282,31 @@ ModeTable::ModeTable(const ImpactProblem& problem) : problem_(problem) {
 
 std::vector<Outcome> ModeTable::solve(const VectorXd& c, const VectorXd& lambda_max,
                                       double tolerance) const {
-  ImpactProblem at = problem_;
-  at.c = c;
-  VectorXd x(c.size() + lambda_max.size());
-  x << c, lambda_max;
+  ImpactProblem at = normalised_.problem;
+  at.c = c / normalised_.speed;
+  const VectorXd bound = normalised_.impulse_from(lambda_max);
+  VectorXd x(c.size() + bound.size());
+  x << at.c, bound;
   const double slack = 1e-9 * x.lpNorm<Eigen::Infinity>();
-  const double same = 10 * velocity_tolerance(problem_);
   std::vector<Outcome> outcomes;
   for (const Entry& entry : entries_) {
     bool holds = true;
     for (int r = 0; r < entry.F.rows() && holds; ++r) holds = entry.F.row(r).dot(x) >= -slack;
     if (!holds) continue;
     Outcome outcome{.impulse = entry.impulse * x, .c_plus = {}};
-    outcome.residual = residual(at, outcome.impulse, lambda_max);
+    outcome.residual = residual(at, outcome.impulse, bound);
     if (outcome.residual > tolerance) continue;
-    outcome.c_plus = c + problem_.G * outcome.impulse;
+    outcome.c_plus = at.c + at.G * outcome.impulse;
+    // velocities that the mode makes zero are exactly zero, if they are
+    if (!(outcome.c_plus(entry.zeros).cwiseAbs().array() <= slack).all()) continue;
     outcome.c_plus(entry.zeros).setZero();
-    insert_distinct(outcomes, std::move(outcome), same);
+    insert_distinct(outcomes, denormalised(normalised_, std::move(outcome)), same_velocity(given_));
   }
-  if (outcomes.empty()) outcomes = enumerate_modes(at, lambda_max, tolerance).outcomes;
+  if (outcomes.empty()) {
+    ImpactProblem given = given_;
+    given.c = c;
+    outcomes = enumerate_modes(given, lambda_max, tolerance).outcomes;
+  }
   return outcomes;
 }
 

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -46,17 +47,23 @@ double count_modes(const ImpactProblem& problem, bool bounded);
 
 struct ModeSystem {
   Eigen::MatrixXd S, P;    ///< rows as c; P has a column for every entry of x
-  Eigen::MatrixXd K, R;    ///< K is square
+  Eigen::MatrixXd Z;       ///< the velocities that vanish: Z c' = 0
+  Eigen::MatrixXd K, R;    ///< Z G S, square, and Z (X + G P)
   Eigen::MatrixXd Fu, Fx;  ///< inequalities, one per row
   std::vector<int> zeros;  ///< entries of c' that vanish
 };
 ModeSystem mode_system(const ImpactProblem& problem, const Modes& modes, bool bounded);
+
+/// u = U x of a regular mode; nothing where K is singular or nearly so. The problem is normalised.
+std::optional<Eigen::MatrixXd> free_impulses(const ImpactProblem& problem, const ModeSystem& s);
 
 /// All solutions of one step problem, distinct in velocity.
 struct [[nodiscard]] StepOutcomes {
   std::vector<Outcome> outcomes;
   /// Pieces where velocities form a continuum: indices of the outcomes at its corners.
   std::vector<std::vector<int>> continua;
+  /// Solutions of modes that are singular, or nearly so, if they have any: rounding cannot decide.
+  std::vector<Outcome> borderline;
   bool stopped = false;  ///< before all modes were tried
 };
 
@@ -81,7 +88,8 @@ class ModeTable {
     Eigen::MatrixXd impulse;                                                   ///< λ = impulse x
     std::vector<int> zeros;
   };
-  ImpactProblem problem_;
+  ImpactProblem given_;
+  Normalised normalised_;
   std::vector<Entry> entries_;
 };
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/lcp/square_system.h"
+
 namespace routh {
 
 using Eigen::MatrixXd;
@@ -45,9 +47,17 @@ void validate(const ImpactProblem& problem) {
   if (!problem.c.allFinite()) fail("c has an entry that is not finite");
   if (!problem.mu.allFinite()) fail("mu has an entry that is not finite");
   if (problem.mu.minCoeff() < 0) fail("mu has a negative entry; friction cannot be negative");
-  const double size_of_G = problem.G.cwiseAbs().maxCoeff();
-  if ((problem.G - problem.G.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size_of_G)
-    fail("G is not symmetric");
+  // symmetric and, as far as two rows tell, not negative; relative to the rows themselves
+  for (int i = 0; i < size; ++i) {
+    if (problem.G(i, i) < 0) fail("G has a negative entry on its diagonal");
+    for (int k = 0; k < i; ++k) {
+      const double most = std::sqrt(problem.G(i, i)) * std::sqrt(problem.G(k, k));
+      if (std::abs(problem.G(i, k) - problem.G(k, i)) > 1e-9 * most) fail("G is not symmetric");
+      if (std::abs(problem.G(i, k)) > (1 + 1e-9) * most)
+        fail("G is not positive semi-definite: rows " + std::to_string(i) + " and " +
+             std::to_string(k) + " contradict each other");
+    }
+  }
 }
 
 std::string_view to_string(ContactState state) {
@@ -71,6 +81,7 @@ std::string_view to_string(ContactState state) {
 double velocity_tolerance(const ImpactProblem& problem) {
   return 1e-9 * problem.c.lpNorm<Eigen::Infinity>();
 }
+double same_velocity(const ImpactProblem& problem) { return 10 * velocity_tolerance(problem); }
 
 std::vector<ContactState> contact_states(const ImpactProblem& problem, const VectorXd& c) {
   const double zero = velocity_tolerance(problem);
@@ -96,7 +107,37 @@ bool colliding(const ImpactProblem& problem, const VectorXd& c) {
   return c.head(problem.contacts()).minCoeff() < -velocity_tolerance(problem);
 }
 
+std::string_view to_string(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kNothing:
+      return "nothing";
+    case Quantity::kNormalImpulse:
+      return "normal impulse";
+    case Quantity::kNormalVelocity:
+      return "normal velocity";
+    case Quantity::kFriction:
+      return "friction";
+    case Quantity::kSlip:
+      return "slip";
+  }
+  return "unknown";
+}
+
 namespace {
+
+/// Velocity that a unit of normal impulse gives to its own contact, as a power of two; for a
+/// contact that cannot move in its normal direction some other of G's diagonal.
+VectorXd mobilities(const ImpactProblem& problem) {
+  const double largest = problem.G.diagonal().maxCoeff();
+  VectorXd mobility(problem.contacts());
+  for (int i = 0; i < problem.contacts(); ++i) {
+    const double tangential =
+        problem.G.diagonal().segment(problem.tangent(i), problem.tangents).maxCoeff();
+    const double normal = problem.G(i, i);
+    mobility[i] = lcp::power_of_two(normal > 0 ? normal : tangential > 0 ? tangential : largest);
+  }
+  return mobility;
+}
 
 /// The point of μ λn conv D nearest to x, `size` = μ λn.
 Eigen::Vector2d nearest_friction(const Eigen::Vector2d& x, double size, int edges) {
@@ -112,30 +153,136 @@ Eigen::Vector2d nearest_friction(const Eigen::Vector2d& x, double size, int edge
 
 }  // namespace
 
-double residual(const ImpactProblem& problem, const VectorXd& lambda, const VectorXd& lambda_max) {
+Normalised::Normalised(const ImpactProblem& given) : problem(given) {
+  const double largest = given.c.lpNorm<Eigen::Infinity>();
+  speed = lcp::power_of_two(largest);
+  unit = speed * mobilities(given).cwiseInverse();
+  problem.c /= speed;
+  for (int i = 0; i < given.contacts(); ++i) {
+    problem.G.col(i) *= unit[i] / speed;
+    problem.G.middleCols(given.tangent(i), given.tangents) *= unit[i] / speed;
+  }
+}
+
+VectorXd Normalised::impulse_from(const VectorXd& impulse) const {
+  VectorXd normalised = impulse;
   const int m = problem.contacts();
-  const VectorXd c_plus = problem.c + problem.G * lambda;
-  double worst = 0, scale = problem.c.lpNorm<Eigen::Infinity>();
-  if (lambda_max.size()) scale = std::max(scale, lambda_max.lpNorm<Eigen::Infinity>());
-  for (int i = 0; i < m; ++i) {
+  normalised.head(impulse.size() ? m : 0).array() /= unit.head(impulse.size() ? m : 0).array();
+  for (int i = 0; i < m && impulse.size() > m; ++i)
+    normalised.segment(problem.tangent(i), problem.tangents) /= unit[i];
+  return normalised;
+}
+
+VectorXd Normalised::impulse_to(const VectorXd& normalised) const {
+  VectorXd impulse = normalised;
+  const int m = problem.contacts();
+  impulse.head(m).array() *= unit.array();
+  for (int i = 0; i < m; ++i) impulse.segment(problem.tangent(i), problem.tangents) *= unit[i];
+  return impulse;
+}
+
+Outcome denormalised(const Normalised& units, Outcome outcome) {
+  outcome.impulse = units.impulse_to(outcome.impulse);
+  outcome.c_plus *= units.speed;
+  return outcome;
+}
+
+int insert_distinct(std::vector<Outcome>& outcomes, Outcome candidate, double same) {
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if ((outcomes[i].c_plus - candidate.c_plus).lpNorm<Eigen::Infinity>() > same) continue;
+    if (candidate.residual < outcomes[i].residual) outcomes[i] = std::move(candidate);
+    return static_cast<int>(i);
+  }
+  outcomes.push_back(std::move(candidate));
+  return static_cast<int>(outcomes.size()) - 1;
+}
+
+namespace {
+
+/// The violation as a sum of a known c⁺ with rounding errors up to `rounding`, row by row.
+Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
+                           const VectorXd& lambda_max, const VectorXd& c_plus,
+                           const VectorXd& rounding) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kTrusted = 1e-6;  // rounding above this proves nothing
+  double scale = problem.c.lpNorm<Eigen::Infinity>();
+  const VectorXd mobility = mobilities(problem);
+  if (scale == 0)
+    scale = (mobility.cwiseProduct(lambda.head(problem.contacts()))).cwiseAbs().maxCoeff();
+  if (scale == 0) scale = 1;
+  Violation worst;
+  const auto note = [&](Quantity of, int contact, double size, double noise) {
+    const double counted =
+        std::max(0.0, std::abs(size) - noise) + (noise > kTrusted * scale ? noise : 0);
+    if (!(counted / scale <= worst.size))
+      worst = {std::isfinite(counted) ? counted / scale : kInfinity, of, contact};
+  };
+
+  for (int i = 0; i < problem.contacts(); ++i) {
     const int t = problem.tangent(i);
-    const double bound =
-        lambda_max.size() ? lambda_max[i] : std::numeric_limits<double>::infinity();
-    const double cone = problem.mu[i] * std::max(0.0, lambda[i]);
-    const double normal = lambda[i] - std::clamp(lambda[i] - c_plus[i], 0.0, bound);
-    worst = std::max(worst, std::abs(normal));
-    if (problem.tangents == 1) {
-      const double tangential = lambda[t] - std::clamp(lambda[t] - c_plus[t], -cone, cone);
-      worst = std::max(worst, std::abs(tangential));
+    const double g = mobility[i], load = g * lambda[i];
+    const double bound = lambda_max.size() ? g * lambda_max[i] : kInfinity;
+    // λn - proj(λn - cn⁺), without the detour where the answer is cn⁺ itself
+    const double wanted = load - c_plus[i];
+    if (wanted < 0) {
+      note(Quantity::kNormalImpulse, i, load, 0);
+    } else if (wanted > bound) {
+      note(Quantity::kNormalImpulse, i, load - bound, 1e-15 * bound);
     } else {
-      const Eigen::Vector2d friction = lambda.segment<2>(t);
-      const Eigen::Vector2d wanted =
-          nearest_friction(friction - c_plus.segment<2>(t), cone, problem.edges);
-      worst = std::max(worst, (friction - wanted).lpNorm<Eigen::Infinity>());
+      note(Quantity::kNormalVelocity, i, c_plus[i], rounding[i]);
+    }
+
+    const double cone = problem.mu[i] * std::max(0.0, load);
+    const auto friction = g * lambda.segment(t, problem.tangents);
+    const auto slip = c_plus.segment(t, problem.tangents);
+    const double noise = rounding.segment(t, problem.tangents).maxCoeff();
+    double beyond = 0;
+    bool inside = false;
+    if (problem.tangents == 1) {
+      const double x = friction[0] - slip[0];
+      inside = std::abs(x) <= cone;
+      beyond = friction[0] - std::copysign(cone, x);
+    } else {
+      const Eigen::Vector2d x = friction - slip;
+      const Eigen::Vector2d allowed = nearest_friction(x, cone, problem.edges);
+      inside = allowed == x;
+      beyond = (friction - allowed).lpNorm<Eigen::Infinity>();
+    }
+    if (inside) {
+      note(Quantity::kSlip, i, slip.template lpNorm<Eigen::Infinity>(), noise);
+    } else {
+      note(Quantity::kFriction, i, beyond, 1e-15 * cone + (problem.tangents > 1 ? noise : 0));
     }
   }
-  if (!lambda.allFinite() || !std::isfinite(worst)) return std::numeric_limits<double>::infinity();
-  return scale > 0 ? worst / scale : worst;
+  return worst;
+}
+
+}  // namespace
+
+Violation violation(const ImpactProblem& problem, const VectorXd& lambda,
+                    const VectorXd& lambda_max) {
+  constexpr double kEps = std::numeric_limits<double>::epsilon();
+  const VectorXd c_plus = problem.c + problem.G * lambda;
+  const VectorXd rounding =
+      4 * kEps * (problem.c.cwiseAbs() + problem.G.cwiseAbs() * lambda.cwiseAbs());
+  return violation_within(problem, lambda, lambda_max, c_plus, rounding);
+}
+
+Violation violation(const ImpactProblem& problem, const VectorXd& lambda,
+                    const VectorXd& lambda_max, const VectorXd& c_plus) {
+  return violation_within(problem, lambda, lambda_max, c_plus, VectorXd::Zero(c_plus.size()));
+}
+
+double energy_gain(const ImpactProblem& problem, const Outcome& outcome) {
+  const VectorXd both = problem.c + outcome.c_plus;
+  const VectorXd rounding =
+      problem.c.cwiseAbs() + problem.G.cwiseAbs() * outcome.impulse.cwiseAbs();
+  const double terms = outcome.impulse.cwiseAbs().dot(both.cwiseAbs() + 1e-5 * rounding);
+  return terms > 0 ? std::max(0.0, outcome.impulse.dot(both) / terms) : 0;
+}
+
+double residual(const ImpactProblem& problem, const VectorXd& lambda, const VectorXd& lambda_max) {
+  return violation(problem, lambda, lambda_max).size;
 }
 
 lcp::Problem simultaneous_lcp(const ImpactProblem& problem) {

@@ -55,18 +55,57 @@ std::string_view to_string(ContactState state);
 /// impact.
 double velocity_tolerance(const ImpactProblem& problem);
 
+/// Two outcomes are the same when no contact velocity differs by more than this [m/s].
+double same_velocity(const ImpactProblem& problem);
+
 /// States of all contacts at the contact velocity c.
 std::vector<ContactState> contact_states(const ImpactProblem& problem, const Eigen::VectorXd& c);
 
 /// Does any contact still approach at c? P1 (28): c belongs to a colliding velocity.
 bool colliding(const ImpactProblem& problem, const Eigen::VectorXd& c);
 
+/// An impact in units of its own, so that solvers and their tolerances see numbers of order one
+/// whatever the user's units: velocities relative to the largest c, the impulses of a contact as
+/// the velocity they give to it. All units are powers of two: nothing is rounded.
+///
+///   c = speed ĉ,   λ_i = unit_i λ̂_i,   Ĝ_ij = G_ij unit_j / speed
+///
+/// Ĝ is no longer symmetric where contacts differ in mobility; its diagonal is about one.
+struct Normalised {
+  explicit Normalised(const ImpactProblem& problem);
+
+  ImpactProblem problem;
+  double speed = 1;      ///< [m/s]
+  Eigen::VectorXd unit;  ///< [N s], per contact
+
+  /// Impulses (or bounds on normal impulses, one per contact) from and to [N s].
+  Eigen::VectorXd impulse_from(const Eigen::VectorXd& impulse) const;
+  Eigen::VectorXd impulse_to(const Eigen::VectorXd& normalised) const;
+};
+
+/// What a solution violates most, and by how much.
+enum class Quantity { kNothing, kNormalImpulse, kNormalVelocity, kFriction, kSlip };
+std::string_view to_string(Quantity quantity);
+struct Violation {
+  double size = 0;  ///< relative to the largest contact velocity before the impact; no unit
+  Quantity of = Quantity::kNothing;
+  int contact = -1;
+};
+
 /// How far the impulse λ is from solving the step problem P1 (72)-(74) at the velocity p.c:
 ///
-///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺),
+///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺).
 ///
-/// the largest violation relative to the data (c, λmax). An empty lambda_max means no bound, which
-/// makes it the residual of the simultaneous law P1 (31).
+/// Impulses are measured by the velocity they give to their own contact, so that the violation has
+/// no unit. An empty lambda_max means no bound, which makes it the violation of the simultaneous
+/// law P1 (31). What the rounding of the sum c⁺ = c + Gλ alone can make is not counted, as long as
+/// it stays below 1e-6 of the velocities: contacts that nearly jam need impulses so large.
+Violation violation(const ImpactProblem& problem, const Eigen::VectorXd& lambda,
+                    const Eigen::VectorXd& lambda_max = {});
+/// The same for a c⁺ known better than the sum would give it.
+Violation violation(const ImpactProblem& problem, const Eigen::VectorXd& lambda,
+                    const Eigen::VectorXd& lambda_max, const Eigen::VectorXd& c_plus);
+/// Its size.
 double residual(const ImpactProblem& problem, const Eigen::VectorXd& lambda,
                 const Eigen::VectorXd& lambda_max = {});
 
@@ -84,5 +123,16 @@ struct Outcome {
   Eigen::VectorXd c_plus;   ///< contact velocity afterwards [m/s]
   double residual = 0;      ///< measured, relative; the worst step for laws with several steps
 };
+
+/// Kinetic energy that an outcome adds, λᵀ(c + c⁺)/2, relative to the works it is the sum of; zero
+/// where it adds none, as it must.
+double energy_gain(const ImpactProblem& problem, const Outcome& outcome);
+
+/// The outcome of a normalised problem in the user's units.
+Outcome denormalised(const Normalised& units, Outcome outcome);
+
+/// Adds an outcome unless one with the same velocity is known, where the better residual stays;
+/// returns its index.
+int insert_distinct(std::vector<Outcome>& outcomes, Outcome candidate, double same);
 
 }  // namespace routh

@@ -85,6 +85,15 @@ struct Tree {
     return after;
   }
 
+  /// Has the sequence that leads to a node met its velocity before?
+  bool returns(const Node& node, double zero) const {
+    for (int at = node.parent; at >= 0; at = nodes[at].parent) {
+      const VectorXd difference = nodes[at].hit.c_plus - node.hit.c_plus;
+      if (difference.lpNorm<Eigen::Infinity>() <= 2e-3 * zero) return true;
+    }
+    return false;
+  }
+
   SequentialOutcome sequence_to(const Node& end) const {
     SequentialOutcome s;
     s.outcome = {end.impulse, end.hit.c_plus, end.residual};
@@ -172,9 +181,14 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
         result.complete = false;
       } else if (seen.insert(key_of(next.hit.c_plus, 1e-3 * zero)).second) {
         tree.nodes.push_back(std::move(next));
+      } else if (tree.returns(next, zero)) {
+        conclude(result, tree.sequence_to(next), 100 * zero);  // for ever
       }
     }
   }
+  // orders that run in circles through each other's velocities
+  if (result.outcomes.empty() && result.unfinished.empty())
+    conclude(result, tree.sequence_to(tree.nodes.back()), 100 * zero);
 }
 
 }  // namespace

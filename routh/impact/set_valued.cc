@@ -83,18 +83,17 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   // the table of modes, shared by all threads
   std::optional<StepTable> table;
   WalkTask task;
-  double speed = 1;
   if (by_table) {
-    table.emplace(problem, options.step);
-    speed = table->speed();
+    table.emplace(problem, options.step, options.final_step);
     task = table->task();
-    task.final_step = options.final_step / speed;
     task.limit = options.limit;
     task.draws = options.draws;
     task.seed = options.seed;
   }
   const WalkFunction walk = walk_function();
-  const double data = std::max(1.0, task.h);  // residuals are relative to (c, λmax)
+  const double speed = by_table ? table->units().speed : 1;
+  // residuals are relative to c
+  const double data = std::max(1e-300, problem.c.lpNorm<Eigen::Infinity>() / speed);
 
   const std::uint64_t keep = std::min(options.keep, options.samples);
   const std::uint64_t paths = std::min(options.paths, options.samples);
@@ -135,11 +134,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
           add(mine, c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
               w.residual / data);
           if (index < keep) {
-            result.kept[index] = {
-                {speed * Eigen::Map<const VectorXd>(w.impulse, size), speed * c, w.residual / data},
-                index,
-                w.steps,
-                w.terminated};
+            const Eigen::Map<const VectorXd> impulse(w.impulse, size);
+            result.kept[index] = {denormalised(table->units(), {impulse, c, w.residual / data}),
+                                  index, w.steps, w.terminated};
           }
           for (int k = 0; index < paths && k <= w.steps; ++k) {
             result.paths[index].push_back(

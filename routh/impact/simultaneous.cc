@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "routh/impact/cone.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/sweep_solver.h"
 #include "routh/lcp/lemke.h"
@@ -29,17 +30,16 @@ class Search {
 };
 
 /// In the plane: different covering vectors lead Lemke to different solutions.
-void search_by_lemke(const ImpactProblem& problem, const SimultaneousOptions& options,
+void search_by_lemke(const Normalised& units, const SimultaneousOptions& options,
                      std::vector<VectorXd>& impulses) {
-  const lcp::Problem lcp = simultaneous_lcp(problem);
+  const lcp::Problem lcp = simultaneous_lcp(units.problem);
   for (int attempt = 0; attempt < options.attempts; ++attempt) {
     if (options.stop && options.stop()) return;
     Search random(attempt);
     lcp::LemkeOptions lemke{.tolerance = options.tolerance, .cover = VectorXd(lcp.size())};
     for (double& x : lemke.cover) x = attempt == 0 ? 1 : 0.01 + random();
     const lcp::LemkeResult found = lcp::lemke(lcp, lemke);
-    if (found.status == lcp::Status::kSolved)
-      impulses.push_back(impulse_from_lcp(problem, found.z));
+    impulses.push_back(units.impulse_to(impulse_from_lcp(units.problem, found.z)));
   }
 }
 
@@ -60,9 +60,24 @@ void search_by_sweeps(const ImpactProblem& problem, const SimultaneousOptions& o
       std::swap(order[i], order[static_cast<int>(random() * (i + 1))]);
     }
     solver.reset();
-    if (solver.solve(problem.c, {}, order, {.tolerance = options.tolerance}, lambda))
-      impulses.push_back(lambda);
+    solver.solve(problem.c, {}, order, {.tolerance = options.tolerance}, lambda);
+    impulses.push_back(lambda);
   }
+}
+
+/// The impulse that comes closest: nothing at all, or what a few searches end with.
+NothingFound closest(const ImpactProblem& problem, const std::vector<VectorXd>& impulses) {
+  NothingFound nothing{.best = {VectorXd::Zero(problem.c.size()), problem.c, 0}};
+  nothing.violation = violation(problem, nothing.best.impulse);
+  for (const VectorXd& impulse : impulses) {
+    const Violation v = violation(problem, impulse);
+    if (!(v.size < nothing.violation.size)) continue;
+    nothing.best = {impulse, problem.c + problem.G * impulse, v.size};
+    nothing.violation = v;
+  }
+  nothing.best.residual = nothing.violation.size;
+  nothing.exists = pointed(problem);
+  return nothing;
 }
 
 }  // namespace
@@ -70,33 +85,35 @@ void search_by_sweeps(const ImpactProblem& problem, const SimultaneousOptions& o
 SimultaneousResult simultaneous(const ImpactProblem& problem, const SimultaneousOptions& options) {
   validate(problem);
   SimultaneousResult result;
-  if (count_modes(problem, false) <= options.max_modes) {
+  std::vector<VectorXd> impulses;
+  const auto search = [&](const SimultaneousOptions& how) {
+    if (problem.tangents == 1) {
+      search_by_lemke(Normalised(problem), how, impulses);
+    } else {
+      search_by_sweeps(problem, how, impulses);
+    }
+  };
+
+  result.enumerated = count_modes(problem, false) <= options.max_modes;
+  if (result.enumerated) {
     StepOutcomes all = enumerate_modes(problem, {}, options.tolerance, options.stop);
     result.outcomes = std::move(all.outcomes);
     result.continua = std::move(all.continua);
+    result.borderline = std::move(all.borderline);
     result.stopped = all.stopped;
-    return result;
-  }
-
-  result.enumerated = false;
-  std::vector<VectorXd> impulses;
-  if (problem.tangents == 1) {
-    search_by_lemke(problem, options, impulses);
+    if (result.outcomes.empty())
+      search({.tolerance = options.tolerance, .attempts = 4, .stop = options.stop});
   } else {
-    search_by_sweeps(problem, options, impulses);
+    search(options);
   }
-  result.stopped = options.stop && options.stop();
-  const double same = 10 * velocity_tolerance(problem);
-  for (VectorXd& impulse : impulses) {
-    Outcome outcome{.impulse = std::move(impulse)};
-    outcome.c_plus = problem.c + problem.G * outcome.impulse;
-    outcome.residual = residual(problem, outcome.impulse);
-    const bool known =
-        std::any_of(result.outcomes.begin(), result.outcomes.end(), [&](const Outcome& o) {
-          return (o.c_plus - outcome.c_plus).lpNorm<Eigen::Infinity>() <= same;
-        });
-    if (!known && outcome.residual <= options.tolerance) result.outcomes.push_back(outcome);
+  for (const VectorXd& impulse : impulses) {
+    Outcome outcome{.impulse = impulse, .c_plus = problem.c + problem.G * impulse};
+    outcome.residual = residual(problem, impulse);
+    if (outcome.residual <= options.tolerance)
+      insert_distinct(result.outcomes, std::move(outcome), same_velocity(problem));
   }
+  result.stopped = result.stopped || (options.stop && options.stop());
+  if (result.outcomes.empty()) result.nothing = closest(problem, impulses);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -17,8 +18,18 @@ struct SimultaneousOptions {
   std::function<bool()> stop = {};
 };
 
+/// What is known where no outcome was found.
+struct NothingFound {
+  Outcome best;         ///< the impulse that comes closest
+  Violation violation;  ///< what it violates
+  bool exists =
+      false;  ///< the friction cone is pointed: an outcome exists all the same, P1 Theorem 6
+};
+
 struct [[nodiscard]] SimultaneousResult {
-  std::vector<Outcome> outcomes;  ///< distinct in velocity
+  std::vector<Outcome> outcomes;        ///< distinct in velocity
+  std::vector<Outcome> borderline;      ///< candidates that rounding can neither confirm nor refute
+  std::optional<NothingFound> nothing;  ///< only where there is no outcome
   std::vector<std::vector<int>>
       continua;            ///< outcomes between which every mixture is an outcome as well
   bool enumerated = true;  ///< false: outcomes were searched for, others may exist

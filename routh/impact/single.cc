@@ -3,6 +3,8 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -15,14 +17,27 @@ using Eigen::Matrix2d;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-/// The velocity afterwards and the residual, |cn⁺| and the excess over the friction cone.
+constexpr double kAccepted = 1e-9;  // residual of an impact that has ended
+constexpr double kAtOnce =
+    1e-10;  // a jam that leaves this much, relative, is the end: with the slip
+constexpr double kSettled = 1e-10;  // distance to a direction of slip that stays [rad]
+
+/// Rounding in the sum of terms of this size.
+double rounding(double terms) { return 8 * std::numeric_limits<double>::epsilon() * terms; }
+
+/// The velocity afterwards and the residual, |cn⁺| and the excess over the friction cone as the
+/// velocity it gives. Nothing is called finished that the residual does not confirm.
 void conclude(const ImpactProblem& problem, int contact, SingleResult& result) {
   result.c_plus = problem.c + problem.G * result.impulse;
   if (result.path.empty()) return;
   const double friction = result.impulse.segment(problem.tangent(contact), problem.tangents).norm();
   const double excess = friction - problem.mu[contact] * result.impulse[contact];
   const double scale = problem.c.lpNorm<Eigen::Infinity>();
-  result.residual = std::max({0.0, excess, std::abs(result.c_plus[contact])}) / scale;
+  const double terms = problem.G.row(contact).cwiseAbs().dot(result.impulse.cwiseAbs());
+  const double left = std::abs(result.c_plus[contact]) - rounding(terms);
+  result.residual =
+      std::max({0.0, problem.G(contact, contact) * excess - rounding(terms), left}) / scale;
+  result.finished = result.finished && result.residual <= kAccepted;
   if (result.finished) result.c_plus[contact] = 0;
 }
 
@@ -36,7 +51,6 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
 
   SingleResult result{.impulse = Eigen::VectorXd::Zero(problem.c.size()), .c_plus = problem.c};
   const bool can_stick = std::abs(Gnt) <= mu * Gtt;
-  const double small = 1e-13 * Gnn;
   // one slip and one more piece is the longest path; the loop's bound is for safety
   for (int pieces = 0; cn < 0 && pieces < 4; ++pieces) {
     // direction of sliding and the impulse per unit of normal impulse
@@ -47,10 +61,11 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
     const double rate_t = sticks ? 0 : Gnt + ratio * Gtt;
 
     // to the end of the impact or of the slip, whichever is first
-    double s = rate_n > small ? -cn / rate_n : std::numeric_limits<double>::infinity();
+    const bool lifts = rate_n > rounding(Gnn + std::abs(ratio * Gnt));
+    double s = lifts ? -cn / rate_n : std::numeric_limits<double>::infinity();
     bool ends = true;
     if (ct * rate_t < 0 && -ct / rate_t < s) s = -ct / rate_t, ends = false;
-    if (!std::isfinite(s)) return result;  // jammed: no impulse here lifts the contact
+    if (!std::isfinite(s)) break;  // jammed: no impulse here lifts the contact
 
     if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
     cn = ends ? 0 : cn + s * rate_n;
@@ -62,7 +77,8 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
                                        : ContactState::kSlidingNegative,
                            s});
   }
-  result.finished = cn >= 0;
+  result.finished = cn >= -kAtOnce * problem.c.lpNorm<Eigen::Infinity>();
+  if (!result.finished) return result;
   conclude(problem, contact, result);
   if (!result.path.empty() && result.finished && ct == 0) result.c_plus[t] = 0;
   return result;
@@ -94,22 +110,33 @@ struct Sliding {
     dx << a.y(), a.x(), r, r * lift(x[0]), -mu * r * direction(x[0]);
   }
 
-  /// Where a slip begins that friction cannot hold: the direction that stays and leads away from
-  /// rest.
-  double departure() const {
-    constexpr int kPieces = 720;
-    const double piece = 2 * M_PI / kPieces;
-    double best = std::atan2(Gtn.y(), Gtn.x()), fastest = 0;
-    for (int k = 0; k < kPieces; ++k) {
-      double low = k * piece, high = low + piece;
-      if (!(pull(low).y() >= 0 && pull(high).y() < 0)) continue;  // others turn away from it
-      for (int i = 0; i < 60; ++i) {
-        const double middle = 0.5 * (low + high);
-        (pull(middle).y() >= 0 ? low : high) = middle;
-      }
-      if (pull(low).x() > fastest) fastest = pull(low).x(), best = low;
+  /// The direction that a slip near φ has settled on: it stays there, and others turn towards it.
+  std::optional<double> settled(double phi) const {
+    for (int i = 0; i < 3; ++i) {
+      const Vector2d across(-std::sin(phi), std::cos(phi));
+      const double turn = pull(phi).y();
+      const double stiffness = pull(phi).x() + mu * across.dot(Gtt * across);  // -d turn/dφ
+      if (!(stiffness > 0) || std::abs(turn) > kSettled * stiffness) return {};
+      phi += turn / stiffness;
     }
-    return best;
+    return phi;
+  }
+
+  /// The direction e of a slip that begins where friction cannot hold. It stays: Gtn = (μ Gtt + ρ)
+  /// e with ρ > 0, and the size of (μ Gtt + ρ)⁻¹ Gtn falls with ρ through one just once.
+  Vector2d departure() const {
+    const Eigen::SelfAdjointEigenSolver<Matrix2d> eigen(mu * Gtt);
+    const Vector2d g = eigen.eigenvectors().transpose() * Gtn;
+    const auto slip = [&](double rho) -> Vector2d {
+      return g.array() / (eigen.eigenvalues().array().max(0) + rho);
+    };
+    double low = 0, high = g.norm();
+    for (int i = 0; i < 200 && low < high; ++i) {
+      const double middle = 0.5 * (low + high);
+      if (middle == low || middle == high) break;
+      (slip(middle).norm() > 1 ? low : high) = middle;
+    }
+    return (eigen.eigenvectors() * slip(high)).normalized();
   }
 };
 
@@ -117,7 +144,7 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
   const int n = contact, t = problem.tangent(contact);
   const Sliding sliding{problem.G(n, n), problem.mu[contact], problem.G.block<2, 1>(t, n),
                         problem.G.block<2, 2>(t, t)};
-  const double small = 1e-13 * sliding.Gnn, speed = problem.c.lpNorm<Eigen::Infinity>();
+  const double speed = problem.c.lpNorm<Eigen::Infinity>();
   double cn = problem.c[n];
   Vector2d ct = problem.c.segment<2>(t);
 
@@ -147,9 +174,10 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
     const double slip_ends = x[1] + std::log(1e-15);
     solver.start(scaled, 0, x);
     bool ended = false;
-    while (!ended && x[1] > slip_ends) {
-      const bool runs_away = solver.steps() > 20'000 || x[1] > std::log(1e9);
-      if (runs_away || solver.step(scaled, HUGE_VAL) != ode::StepStatus::kAccepted) return result;
+    std::optional<double> straight = scaled.settled(x[0]);
+    while (!ended && !straight && x[1] > slip_ends) {
+      if (solver.steps() > 20'000 || solver.step(scaled, HUGE_VAL) != ode::StepStatus::kAccepted)
+        return result;
       ended = solver.x()[3] >= 0;
       if (ended) {
         // where cn vanishes: bisection of the dense output, then a step of full order to there
@@ -165,6 +193,20 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
       if (ended || x[1] <= slip_ends) break;
       result.bends.push_back(
           problem.c + unit * (problem.G.col(n) * x[2] + problem.G.middleCols<2>(t) * x.tail<2>()));
+      straight = scaled.settled(x[0]);
+    }
+    if (straight) {
+      // the rest of the slip is a straight line, to its end or to that of the impact
+      const double r = std::exp(x[1]), along = scaled.pull(*straight).x();
+      const double lift = scaled.lift(*straight);
+      const double stops = along < 0 ? -r / along : HUGE_VAL,
+                   lifts = lift > 0 ? -x[3] / lift : HUGE_VAL;
+      const double s = std::min(stops, lifts);
+      if (!std::isfinite(s)) return result;  // jammed: no impulse here lifts the contact
+      ended = lifts <= stops;
+      x[2] += s;
+      x[3] += s * lift;
+      x.tail<2>() -= scaled.mu * s * Sliding::direction(*straight);
     }
     take(ContactState::kSliding, unit * x[2], unit * x.tail<2>());
     cn = ended ? 0 : speed * x[3];
@@ -174,15 +216,18 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
   if (cn < 0) {
     const Vector2d hold = -sliding.Gtt.completeOrthogonalDecomposition().solve(sliding.Gtn);
     const bool sticks = hold.norm() <= sliding.mu;
-    const Vector2d ratio =
-        sticks ? hold : Vector2d(-sliding.mu * Sliding::direction(sliding.departure()));
+    const Vector2d ratio = sticks ? hold : Vector2d(-sliding.mu * sliding.departure());
     const double lift = sliding.Gnn + sliding.Gtn.dot(ratio);
-    if (lift <= small) return result;  // jammed: no impulse here lifts the contact
-    take(sticks ? ContactState::kSticking : ContactState::kSliding, -cn / lift, -cn / lift * ratio);
+    const bool jams = lift <= rounding(sliding.Gnn + sliding.Gtn.cwiseAbs().dot(ratio.cwiseAbs()));
+    if (jams && cn < -kAtOnce * speed) return result;  // no impulse here lifts the contact
+    if (!jams)
+      take(sticks ? ContactState::kSticking : ContactState::kSliding, -cn / lift,
+           -cn / lift * ratio);
   }
   result.finished = true;
   conclude(problem, contact, result);
-  if (result.path.back().state == ContactState::kSticking) result.c_plus.segment<2>(t).setZero();
+  if (!result.path.empty() && result.path.back().state == ContactState::kSticking)
+    result.c_plus.segment<2>(t).setZero();
   return result;
 }
 

@@ -1,6 +1,5 @@
 #include "routh/impact/step_table.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -62,7 +61,8 @@ MatrixXd trial_steps(WalkTask task, int walks) {
       x.head(2 * m) = Eigen::Map<const VectorXd>(&paths[(w * (limit + 2) + k) * 2 * m], 2 * m);
       // low-discrepancy bounds: any spread over the box does
       for (int i = 0; i < m; ++i)
-        x[2 * m + i] = task.h * std::fmod(0.5 + 0.6180339887 * (i + 1) * (trials.size() + 1), 1.0);
+        x[2 * m + i] =
+            task.h[i] * std::fmod(0.5 + 0.6180339887 * (i + 1) * (trials.size() + 1), 1.0);
       trials.push_back(x);
     }
   }
@@ -141,26 +141,24 @@ std::vector<StepTable::Plane> StepTable::most_useful(std::vector<Plane> planes,
   return useful;
 }
 
-StepTable::StepTable(const ImpactProblem& problem, double h) : scaled_(problem), h_(h) {
-  validate(problem);
+StepTable::StepTable(const ImpactProblem& given, double h, double final_step)
+    : normalised_(given),
+      h_(h * normalised_.unit.cwiseInverse()),
+      final_step_(final_step * normalised_.unit.cwiseInverse()) {
+  validate(given);
+  const ImpactProblem& problem = normalised_.problem;
   const int m = problem.contacts();
   if (problem.tangents != 1 || m > kMaxWalkContacts)
     throw std::invalid_argument("StepTable: planar problems of at most five contacts");
-  speed_ = std::max(1e-300, problem.c.lpNorm<Eigen::Infinity>());
-  scaled_.c /= speed_;
 
   // every regular mode: its impulse and its inequalities as rows over x
   std::vector<MatrixXd> inequalities;
   for (const Modes& modes : all_modes(problem, true)) {
     const ModeSystem s = mode_system(problem, modes, true);
-    MatrixXd U(s.K.rows(), 3 * m);  // u = U x
-    if (s.K.rows() > 0) {
-      const Eigen::PartialPivLU<MatrixXd> lu(s.K);
-      if (!(lu.rcond() > 1e-11)) continue;
-      U = -lu.solve(s.R);
-    }
-    const MatrixXd impulse = s.S * U + s.P;
-    const MatrixXd F = s.Fu * U + s.Fx;
+    const std::optional<MatrixXd> U = free_impulses(problem, s);
+    if (!U) continue;
+    const MatrixXd impulse = s.S * *U + s.P;
+    const MatrixXd F = s.Fu * *U + s.Fx;
     impulse_.insert(impulse_.end(), impulse.data(), impulse.data() + impulse.size());
     std::uint32_t zeros = 0;
     for (const int i : s.zeros) zeros |= 1u << i;
@@ -206,13 +204,12 @@ void StepTable::store(const std::vector<std::vector<Plane>>& blocks) {
 }
 
 WalkTask StepTable::task() const {
+  const ImpactProblem& problem = normalised_.problem;
   WalkTask task;
-  task.h = h_ / speed_;
-  const double scale = std::max(1.0, task.h);  // of the data x
-  task.contacts = scaled_.contacts();
-  task.c0 = scaled_.c.data();
-  task.G = scaled_.G.data();
-  task.mu = scaled_.mu.data();
+  task.contacts = problem.contacts();
+  task.c0 = problem.c.data();
+  task.G = problem.G.data();
+  task.mu = problem.mu.data();
   task.blocks = static_cast<int>(members_.size());
   task.members = members_.data();
   task.begin = begin_.data();
@@ -221,12 +218,14 @@ WalkTask StepTable::task() const {
   task.above = above_.data();
   task.impulse = impulse_.data();
   task.zeros = zeros_.data();
-  task.slack = kSlack * scale;
-  task.accepted = kAccepted * scale;
-  task.same = 1e-8;
-  task.zero = 1e-9;
+  task.h = h_.data();
+  task.final_step = final_step_[0] > 0 ? final_step_.data() : nullptr;
+  task.slack = kSlack * std::max(1.0, h_.maxCoeff());
+  task.accepted = kAccepted * problem.c.lpNorm<Eigen::Infinity>();
+  task.same = same_velocity(problem);
+  task.zero = velocity_tolerance(problem);
   task.fallback = solve_slowly;
-  task.context = &scaled_;
+  task.context = &problem;
   return task;
 }
 

@@ -23,15 +23,13 @@ namespace routh {
 /// enumerate_modes(). Planar problems of up to kMaxWalkContacts contacts.
 class StepTable {
  public:
-  /// For steps of size h [N s].
-  StepTable(const ImpactProblem& problem, double h);
+  /// For steps of size h [N s] and, where `final_step` is positive, one more of that size.
+  StepTable(const ImpactProblem& problem, double h, double final_step = 0);
 
   /// A task that points into this table; the caller adds draws, seed and limits.
   WalkTask task() const;
 
-  double speed() const {
-    return speed_;
-  }  ///< velocities and impulses of the task are divided by this
+  const Normalised& units() const { return normalised_; }  ///< of the task
   int modes() const { return static_cast<int>(zeros_.size()); }
 
  private:
@@ -41,8 +39,8 @@ class StepTable {
   static std::vector<Plane> most_useful(std::vector<Plane> planes, const Eigen::MatrixXd& trials);
   void store(const std::vector<std::vector<Plane>>& blocks);
 
-  ImpactProblem scaled_;
-  double speed_ = 1, h_ = 1;
+  Normalised normalised_;
+  Eigen::VectorXd h_, final_step_;
   std::vector<int> begin_;
   std::vector<double> planes_, impulse_;
   std::vector<std::uint64_t> members_, below_, above_;

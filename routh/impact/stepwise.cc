@@ -24,7 +24,8 @@ class Random {
   Random(std::uint64_t seed, std::uint64_t index)
       : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}},
         index_(index) {}
-  void begin_step(int step) { step_ = step, place_ = 0; }
+  /// Draws of different parts have nothing to do with each other.
+  void begin_step(int step, std::uint32_t part = 0) { step_ = step, place_ = part << 20; }
   double operator()() {
     if (place_ % 4 == 0) {
       const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(index_),
@@ -77,13 +78,19 @@ class ByModes final : public StepwiseWalk::Steps {
 /// their index alone.
 class BySweeps final : public StepwiseWalk::Steps {
  public:
-  explicit BySweeps(const ImpactProblem& problem) : solver_(problem), order_(problem.contacts()) {}
+  explicit BySweeps(const ImpactProblem& problem)
+      : solver_(problem),
+        order_(problem.contacts()),
+        mobility_(problem.G.diagonal().head(problem.contacts())) {}
   std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
     std::iota(order_.begin(), order_.end(), 0);
     for (std::size_t i = order_.size() - 1; i > 0; --i)
       std::swap(order_[i], order_[static_cast<std::size_t>(random() * static_cast<double>(i + 1))]);
     lambda_.setZero(c.size());
-    for (Eigen::Index i = 0; i < bound.size(); ++i) lambda_[i] = bound[i] * random();
+    // no start is much larger than the answer can be
+    const double speed = 4 * c.lpNorm<Eigen::Infinity>();
+    for (Eigen::Index i = 0; i < bound.size(); ++i)
+      lambda_[i] = random() * (bound[i] * mobility_[i] > speed ? speed / mobility_[i] : bound[i]);
     solver_.reset();
     if (!solver_.solve(c, bound, order_, {.tolerance = kAccepted}, lambda_)) return {};
     return Step{{lambda_, solver_.c_plus(), solver_.residual()}};
@@ -92,48 +99,92 @@ class BySweeps final : public StepwiseWalk::Steps {
  private:
   SweepSolver solver_;
   std::vector<int> order_;
-  VectorXd lambda_;
+  VectorXd mobility_, lambda_;
 };
 
-/// Lemke's solution, with a random covering vector.
+/// Lemke's solution, with a random covering vector. Every step is solved in units of its own
+/// velocity: the last ones of a walk are many orders slower than the first.
 class ByLemke final : public StepwiseWalk::Steps {
  public:
   explicit ByLemke(const ImpactProblem& problem) : at_(problem) {}
-  std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
+  std::optional<Step> solve(const VectorXd& c, const VectorXd& lambda_max,
+                            Random& random) override {
     at_.c = c;
-    const lcp::Problem lcp = step_lcp(at_, bound);
+    const Normalised units(at_);
+    const VectorXd bound = units.impulse_from(lambda_max);
+    const lcp::Problem lcp = step_lcp(units.problem, bound);
     VectorXd cover(lcp.size());
     for (double& x : cover) x = 0.05 + random();
     lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
     if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
     if (found.status != lcp::Status::kSolved) return {};
-    Step step{{.impulse = impulse_from_lcp(at_, found.z), .c_plus = {}}};
-    step.outcome.c_plus = c + at_.G * step.outcome.impulse;
-    step.outcome.residual = residual(at_, step.outcome.impulse, bound);
-    return step;
+    Outcome outcome{.impulse = impulse_from_lcp(units.problem, found.z), .c_plus = {}};
+    outcome.c_plus = units.problem.c + units.problem.G * outcome.impulse;
+    outcome.residual = residual(units.problem, outcome.impulse, bound);
+    if (outcome.residual > kAccepted) return {};
+    return Step{denormalised(units, std::move(outcome))};
   }
 
  private:
   ImpactProblem at_;
 };
 
-/// Bounds on the normal impulses of one step, P1 Algorithm 1 line 3.
-void draw_bounds(const VectorXd& c, const SetOptions& options, double zero, Random& random,
-                 VectorXd& bound) {
-  const auto m = bound.size();
-  for (double& b : bound) b = options.step * random();
-  if (options.draws != Draws::kCorners) return;
-  // each contact waits, pushes with all its might, or neither; somebody who approaches has to push
-  bool pushes = false;
-  for (Eigen::Index i = 0; i < m; ++i) {
-    const double kind = 3 * random();
-    if (kind < 2) bound[i] = kind < 1 ? 0 : options.step;
-    pushes = pushes || (bound[i] > 0 && c[i] < -zero);
+/// Bounds on the normal impulses of the steps of one walk, P1 Algorithm 1 line 3. With corners each
+/// contact waits, pushes with all its might, or neither. Half of the walks never change their mind:
+/// of these, half go by what was drawn in the beginning, the others let one contact push alone
+/// until it is done, then another, as the sequential law does.
+class Bounds {
+ public:
+  Bounds(const SetOptions& options, double zero, std::uint64_t index)
+      : options_(options), zero_(zero), kinds_(options.seed, index) {
+    kinds_.begin_step(0, kSort);
+    const double sort = kinds_();
+    keeps_ = sort < 0.5, alone_ = sort < 0.25;
   }
-  for (Eigen::Index i = 0; i < m && !pushes; ++i) {
-    if (c[i] < -zero) bound[i] = options.step;
+
+  void draw(int step, const VectorXd& c, Random& random, VectorXd& bound) {
+    for (double& b : bound) b = options_.step * random();
+    if (options_.draws != Draws::kCorners) return;
+    const auto approaches = [&](Eigen::Index i) { return c[i] < -zero_; };
+    if (alone_) {
+      if (turn_ < 0 || !approaches(turn_)) choose(step, approaches, bound.size());
+      bound.setZero();
+      bound[turn_] = options_.step;
+      return;
+    }
+    kinds_.begin_step(keeps_ ? 0 : step, kKind);
+    bool pushes = false;
+    for (Eigen::Index i = 0; i < bound.size(); ++i) {
+      const double kind = 3 * kinds_();
+      if (kind < 2) bound[i] = kind < 1 ? 0 : options_.step;
+      pushes = pushes || (bound[i] > 0 && approaches(i));
+    }
+    // somebody who approaches has to push
+    for (Eigen::Index i = 0; i < bound.size() && !pushes; ++i) {
+      if (approaches(i)) bound[i] = options_.step;
+    }
   }
-}
+
+ private:
+  enum Part : std::uint32_t { kSort = 1, kKind, kTurn };
+
+  /// One of those that approach; there is one, or the walk would be over.
+  template <class Approaches>
+  void choose(int step, const Approaches& approaches, Eigen::Index contacts) {
+    kinds_.begin_step(step, kTurn);
+    double best = -1;
+    for (Eigen::Index i = 0; i < contacts; ++i) {
+      const double lot = kinds_();
+      if (approaches(i) && lot > best) best = lot, turn_ = i;
+    }
+  }
+
+  const SetOptions& options_;
+  double zero_;
+  Random kinds_;
+  bool keeps_ = false, alone_ = false;
+  Eigen::Index turn_ = -1;  // who pushes alone
+};
 
 }  // namespace
 
@@ -154,7 +205,6 @@ StepwiseWalk::StepwiseWalk(const ImpactProblem& problem, const SetOptions& optio
 StepwiseWalk::~StepwiseWalk() = default;
 
 StepwiseSample StepwiseWalk::walk(std::uint64_t index, bool with_path) {
-  const double zero = velocity_tolerance(problem_);
   Random random(options_.seed, index);
   StepwiseSample s;
   s.sample.index = index;
@@ -163,11 +213,12 @@ StepwiseSample StepwiseWalk::walk(std::uint64_t index, bool with_path) {
   outcome.c_plus = problem_.c;
   if (with_path) s.path.push_back(problem_.c);
   VectorXd bound(problem_.contacts());
+  Bounds bounds(options_, velocity_tolerance(problem_), index);
   while (colliding(problem_, outcome.c_plus) && s.sample.steps <= options_.limit) {
     const bool last = s.sample.steps == options_.limit;
     if (last && options_.final_step <= 0) break;
     random.begin_step(s.sample.steps);
-    draw_bounds(outcome.c_plus, options_, zero, random, bound);
+    bounds.draw(s.sample.steps, outcome.c_plus, random, bound);
     if (last) bound.setConstant(options_.final_step);
     const auto step = steps_->solve(outcome.c_plus, bound, random);
     s.unsolved = !step;

@@ -30,11 +30,12 @@ double bound_of(const VectorXd& bound, int i) {
 
 }  // namespace
 
-SweepSolver::SweepSolver(const ImpactProblem& problem)
-    : problem_(problem), m_(problem.contacts()), edges_(problem.edges) {
-  validate(problem);
-  if (problem.tangents != 2)
+SweepSolver::SweepSolver(const ImpactProblem& given)
+    : units_(given), m_(given.contacts()), edges_(given.edges) {
+  validate(given);
+  if (given.tangents != 2)
     throw std::invalid_argument("SweepSolver: only problems in space (tangents = 2)");
+  const ImpactProblem& problem = problem_;
   std::vector<int> rows;
   for (int i = 0; i < m_; ++i) {
     rows.insert(rows.end(), {i, problem.tangent(i), problem.tangent(i) + 1});
@@ -77,11 +78,12 @@ bool SweepSolver::try_mode(const Local& at, const ContactMode& mode, const Vecto
                            double bound, double slack, Vector3d& lambda) const {
   const bool closed = mode.normal == Normal::kClosed;
   const int e = mode.edge;
-  const double slack_impulse = slack / at.G(0, 0);
+  const double slack_impulse = slack;  // normalised: mobilities are about one
   if (mode.normal == Normal::kOpen) {
     lambda.setZero();
     return free[0] >= 0;
   }
+  if (closed && !(at.G(0, 0) > 0)) return false;
   Vector3d after;
   switch (mode.tangent) {
     case Tangent::kFree:
@@ -98,7 +100,7 @@ bool SweepSolver::try_mode(const Local& at, const ContactMode& mode, const Vecto
       }
       if (!in_cone(lambda.tail<2>(), at.mu * lambda[0], slack_impulse)) return false;
       after = free + at.G * lambda;
-      if (after.tail<2>().cwiseAbs().maxCoeff() > 1e3 * slack) return false;
+      if (after.tail(closed ? 3 : 2).lpNorm<Eigen::Infinity>() > 1e3 * slack) return false;
       break;
     case Tangent::kSlip: {
       if (closed && !(at.push[e][0] > 1e-12 * at.G(0, 0))) return false;
@@ -247,7 +249,7 @@ bool SweepSolver::correct_mode(int contact, double bound, const Vector3d& lambda
                                double slack) {
   ContactMode& mode = modes_[contact];
   const Local& at = local_[contact];
-  const double slack_impulse = slack / at.G(0, 0);
+  const double slack_impulse = slack;
   const Vector2d friction = lambda.tail<2>(), slip = c.tail<2>();
   const Tangent rough = at.mu > 0 ? Tangent::kStick : Tangent::kFree;
   const auto turn_to = [&](const ContactMode& other) {
@@ -348,8 +350,19 @@ void SweepSolver::approach(const VectorXd& bound, double tolerance, double slack
   modes_ = before;
 }
 
-bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vector<int>& order,
-                        const Options& options, VectorXd& lambda) {
+bool SweepSolver::solve(const VectorXd& c_given, const VectorXd& bound_given,
+                        const std::vector<int>& order, const Options& options, VectorXd& lambda) {
+  const VectorXd c = c_given / units_.speed, bound = units_.impulse_from(bound_given);
+  lambda = units_.impulse_from(lambda);
+  const bool solved = solve_normalised(c, bound, order, options, lambda);
+  lambda = units_.impulse_to(lambda);
+  c_plus_ *= units_.speed;
+  return solved;
+}
+
+bool SweepSolver::solve_normalised(const VectorXd& c, const VectorXd& bound,
+                                   const std::vector<int>& order, const Options& options,
+                                   VectorXd& lambda) {
   problem_.c = c;
   c_.resize(3 * m_);
   x_.resize(3 * m_);
@@ -359,9 +372,7 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
     x_.segment<2>(3 * i + 1) = lambda.segment<2>(m_ + 2 * i);
   }
   now_ = c_ + G_ * x_;
-  double scale = c.lpNorm<Eigen::Infinity>();
-  if (bound.size()) scale = std::max(scale, bound.lpNorm<Eigen::Infinity>());
-  const double slack = 1e-13 * scale;
+  const double slack = 1e-13 * c.lpNorm<Eigen::Infinity>();
   if (modes_.size() != static_cast<std::size_t>(m_))
     modes_.assign(m_, {Normal::kOpen, Tangent::kFree});
 
@@ -421,11 +432,14 @@ bool SweepSolver::solve(const VectorXd& c, const VectorXd& bound, const std::vec
   }
   c_plus_ = c + problem_.G * lambda;
   if (residual_ > options.tolerance) return false;
-  // rows that depend on vanishing ones vanish as well
+  // rows that depend on vanishing ones vanish as well; a mode's zero is written where it is one
   c_plus_ = (c_plus_.array().abs() <= slack).select(0, c_plus_);
+  const double zero = 10 * options.tolerance * c.lpNorm<Eigen::Infinity>();
   for (int i = 0; i < m_; ++i) {
-    if (modes_[i].normal == Normal::kClosed) c_plus_[i] = 0;
-    if (modes_[i].tangent == Tangent::kStick) c_plus_.segment<2>(m_ + 2 * i).setZero();
+    if (modes_[i].normal == Normal::kClosed && std::abs(c_plus_[i]) <= zero) c_plus_[i] = 0;
+    auto slip = c_plus_.segment<2>(m_ + 2 * i);
+    if (modes_[i].tangent == Tangent::kStick && slip.lpNorm<Eigen::Infinity>() <= zero)
+      slip.setZero();
   }
   return true;
 }

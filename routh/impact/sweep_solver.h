@@ -51,6 +51,9 @@ class SweepSolver {
     std::vector<Eigen::Vector3d> push;  ///< G (1, μ d_e): velocity per normal impulse when slipping
     std::vector<Eigen::Vector3d> turn;  ///< G (0, d_e+1 - d_e)
   };
+  bool solve_normalised(const Eigen::VectorXd& c, const Eigen::VectorXd& bound,
+                        const std::vector<int>& order, const Options& options,
+                        Eigen::VectorXd& lambda);
   bool try_mode(const Local& at, const ContactMode& mode, const Eigen::Vector3d& free, double bound,
                 double slack, Eigen::Vector3d& lambda) const;
   bool solve_contact(int contact, const Eigen::Vector3d& free, double bound, double slack,
@@ -68,14 +71,16 @@ class SweepSolver {
   void consider(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda);
   double measure(const Eigen::VectorXd& bound, const Eigen::VectorXd& lambda);
 
-  ImpactProblem problem_;
+  Normalised units_;
+  ImpactProblem& problem_ = units_.problem;  ///< at the velocity of the last solve
   int m_, edges_;
   Eigen::MatrixXd G_;                      ///< rows and columns contact by contact
   std::vector<Eigen::Vector2d> d_, side_;  ///< edges of D and d_e+1 - d_e
   std::vector<Eigen::Vector2d> out_;       ///< middle of d_e and d_e+1
   std::vector<Local> local_;
 
-  Eigen::VectorXd c_, now_, x_, best_, c_plus_;  ///< contact by contact, but the last
+  Eigen::VectorXd c_, now_, x_, best_;  ///< contact by contact
+  Eigen::VectorXd c_plus_;
   Modes modes_, best_modes_;
   double residual_ = 0;
   int sweeps_ = 0;

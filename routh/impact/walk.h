@@ -22,8 +22,7 @@ struct StepSolution {
   double residual;
 };
 
-/// What all walks share. Velocities and impulses are divided by the incoming speed, so that
-/// tolerances are absolute.
+/// What all walks share, of a normalised problem (problem.h), so that tolerances are absolute.
 struct WalkTask {
   int contacts = 0;
   const double* c0 = nullptr;  ///< 2m
@@ -40,9 +39,9 @@ struct WalkTask {
   const double* impulse = nullptr;         ///< [mode][3m][2m]: λ = impulseᵀ x
   const std::uint32_t* zeros = nullptr;    ///< [mode]: bits of the velocities that vanish
 
-  double h = 0;           ///< box width
-  double final_step = 0;  ///< bound of the last step of a walk that reached the limit; 0: none
-  int limit = 0;          ///< steps, P1's N
+  const double* h = nullptr;           ///< m, width of the box
+  const double* final_step = nullptr;  ///< m, bounds of one more step at the limit; null: none
+  int limit = 0;                       ///< steps, P1's N
   Draws draws = Draws::kUniform;
   std::uint64_t seed = 0;
   double slack = 0;     ///< this far from a hyperplane both sides are kept: the residual decides

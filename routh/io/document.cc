@@ -9,9 +9,13 @@
 #include <numbers>
 #include <numeric>
 
+#include "routh/io/text.h"
+
 namespace routh::io {
 
 namespace {
+
+constexpr double kLargestMatrix = 1e7;  // numbers
 
 mu::Parser parser_of(const std::string& expression, const Values& values) {
   mu::Parser parser;
@@ -126,7 +130,7 @@ std::vector<std::string> Field::keys() const {
 
 std::string Field::text() const {
   if (!node_.IsScalar()) fail("must be a single word or number");
-  std::string text = node_.Scalar();
+  std::string text = without_controls(node_.Scalar());
   for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open)) {
     const std::size_t close = text.find('}', open);
     if (close == std::string::npos) fail("a '{' without its '}'");
@@ -179,6 +183,8 @@ Eigen::MatrixXd Field::matrix() const {
   Eigen::MatrixXd m;
   for (std::size_t i = 0; i < size(); ++i) {
     const Eigen::VectorXd row = (*this)[i].vector();
+    if (i == 0 && static_cast<double>(size()) * static_cast<double>(row.size()) > kLargestMatrix)
+      fail(fmt::format("{} x {} numbers are too many", size(), row.size()));
     if (i == 0) m.resize(size(), row.size());
     if (row.size() != m.cols()) {
       (*this)[i].fail(fmt::format("has {} entries, the first row has {}", row.size(), m.cols()));

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "routh/io/gnuplot.h"
+#include "routh/io/text.h"
 
 namespace routh::io {
 namespace {
@@ -56,6 +57,7 @@ Json to_json(const Scenario& scenario, const HybridOptions& hybrid, const Ensemb
          {"final", {{"time", run.final.time}, {"q", list(run.final.q)}, {"v", list(run.final.v)}}},
          {"energy_start", run.energy_start},
          {"energy_end", run.energy_end}});
+    if (!run.message.empty()) j["runs"].back()["message"] = run.message;
   }
   j["summary"] = {{"runs", result.runs.size()},
                   {"words", result.words.size()},
@@ -85,15 +87,16 @@ Json to_json(const Scenario& scenario, const BranchTree& tree) {
 
 std::string to_csv(const Scenario& scenario, const EnsembleResult& result) {
   std::string text = "run,status,impacts,time";
-  for (const std::string& name : scenario.coordinates) text += "," + name;
-  for (const std::string& name : scenario.coordinates) text += ",d/dt " + name;
+  for (const std::string& name : scenario.coordinates) text += fmt::format(",{}", csv_cell(name));
+  for (const std::string& name : scenario.coordinates)
+    text += fmt::format(",{}", csv_cell("d/dt " + name));
   text += ",energy,word\n";
   for (const EnsembleRun& run : result.runs) {
     text +=
         fmt::format("{},{},{},{}", run.index, to_string(run.status), run.impacts, run.final.time);
     for (const double x : run.final.q) text += fmt::format(",{}", x);
     for (const double x : run.final.v) text += fmt::format(",{}", x);
-    text += fmt::format(",{},\"{}\"\n", run.energy_end, run.word);
+    text += fmt::format(",{},{}\n", run.energy_end, csv_cell(run.word));
   }
   return text;
 }
@@ -120,11 +123,11 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
     return kColours - 1;
   };
 
-  return render(folder, name, [&](const std::string& terminal, const std::string& output) {
+  return render(folder, name, [&](const std::string& terminal) {
     const std::size_t most = terminal == "svg" ? 60 : result.kept.size();
     std::string text = fmt::format(
-        "set terminal {} size 1180,470 font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n",
-        terminal, output);
+        "set terminal {} size 1180,470 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
+        terminal);
     // blocks by final mode: the fan, and the ends
     for (std::size_t c = 0; c < kColours; ++c) {
       text += fmt::format("$fan{} << EOD\n", c);
@@ -143,16 +146,16 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
       text += "EOD\n";
     }
     text += fmt::format(
-        "set multiplot layout 1,2 title '{}' font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
-        "set key top left Left reverse samplen 1.5 noenhanced\nset xlabel 'time [s]'\nset ylabel "
-        "'{}' noenhanced\nplot ",
-        scenario.title.substr(0, scenario.title.find(" (P")), scenario.coordinates[first]);
+        "set multiplot layout 1,2 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
+        "set key top left Left reverse samplen 1.5\nset xlabel 'time [s]'\nset ylabel {}\nplot ",
+        gnuplot_text(scenario.title.substr(0, scenario.title.find(" (P"))),
+        gnuplot_text(scenario.coordinates[first]));
     const std::size_t shown = std::min(kColours, result.modes.size());
     for (std::size_t c = 0; c < shown; ++c)
       text += fmt::format("{}$fan{} w l lw 0.8 lc rgb '{}' notitle", c ? ", " : "", c, colours[c]);
-    text += fmt::format(
-        "\nset xlabel '{} at the end' noenhanced\nset ylabel '{} at the end' noenhanced\n",
-        scenario.coordinates[first], scenario.coordinates[second]);
+    text += fmt::format("\nset xlabel {}\nset ylabel {}\n",
+                        gnuplot_text(scenario.coordinates[first] + " at the end"),
+                        gnuplot_text(scenario.coordinates[second] + " at the end"));
     // ends that agree keep a visible scale
     const auto scale = [&](const char* axis, int i) {
       double least = HUGE_VAL, greatest = -HUGE_VAL;
@@ -167,10 +170,10 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
     scale("y", second);
     text += "plot ";
     for (std::size_t c = 0; c < shown; ++c)
-      text +=
-          fmt::format("{}$ends{} w p pt 7 ps 0.6 lc rgb '{}' title '{}: {} runs'", c ? ", " : "", c,
-                      colours[c], result.modes[c].name, result.modes[c].count);
-    return text + "\nunset multiplot\nset output\n";
+      text += fmt::format(
+          "{}$ends{} w p pt 7 ps 0.6 lc rgb '{}' title {}", c ? ", " : "", c, colours[c],
+          gnuplot_text(fmt::format("{}: {} runs", result.modes[c].name, result.modes[c].count)));
+    return text + "\nunset multiplot\n";
   });
 }
 

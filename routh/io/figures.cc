@@ -269,17 +269,17 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
   constexpr const char* kOffsets[] = {"0.9,0.7", "-0.9,0.7", "0.9,-0.7"};
   for (std::size_t k = 0; k < content.marks.size(); ++k) {
     data += block(fmt::format("mark{}", k), {{content.marks[k].c_plus}}, panel);
-    plot += fmt::format(", $mark{0} u 1:2:('{1}') w labels font ',15' offset {2} notitle", k,
-                        content.marks[k].letter, kOffsets[k % 3]);
+    plot += fmt::format(", $mark{} u 1:2:({}) w labels font ',15' offset {} notitle", k,
+                        gnuplot_text(content.marks[k].letter), kOffsets[k % 3]);
   }
   plot += '\n';
   const auto x = range_of(impact, content, panel.x.index);
   const auto y = range_of(impact, content, panel.y.index);
   return fmt::format(
-      "{}set xlabel '{}'\nset ylabel '{}'\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
+      "{}set xlabel {}\nset ylabel {}\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set xtics nomirror {}\nset ytics nomirror {}\n{}",
-      data, panel.x.label, panel.y.label, x.first, x.second, y.first, y.second,
-      tick(x.first, x.second + (impact.scenario.model ? 0.5 * (x.second - x.first) : 0)),
+      data, gnuplot_text(panel.x.label), gnuplot_text(panel.y.label), x.first, x.second, y.first,
+      y.second, tick(x.first, x.second + (impact.scenario.model ? 0.5 * (x.second - x.first) : 0)),
       tick(y.first, y.second), plot);
 }
 
@@ -330,24 +330,25 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
 std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const Vector2d& low,
                          const Vector2d& high) {
   const Scenario& s = impact.scenario;
-  std::string points;
+  std::string names;
   for (const int i : impact.reduced.contacts) {
     const Contact& c = s.terms.contacts[i];
-    points += fmt::format("{:.5g} {:.5g} {}\n", c.point.x(), c.point.y(), c.name);
+    names += fmt::format("set label {} at {:.5g},{:.5g} center font ',10' offset 0,0.7\n",
+                         gnuplot_text(c.name), c.point.x(), c.point.y());
   }
   return fmt::format(
-      "$planes << EOD\n{}EOD\n$now << EOD\n{}EOD\n$moved << EOD\n{}EOD\n$points << EOD\n{}EOD\n"
-      "set title '{}' offset 0,-0.7\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
+      "$planes << EOD\n{}EOD\n$now << EOD\n{}EOD\n$moved << EOD\n{}EOD\n"
+      "set title {} offset 0,-0.7\nset xrange [{}:{}]\nset yrange [{}:{}]\n{}"
       "plot $planes w l lw 3 lc rgb '#9a9a9a' notitle, $now w l lw 1.2 lc rgb '#b5b5b5' notitle, "
-      "$moved w l lw 2 lc rgb '{}' notitle, $points w labels font ',10' offset 0,0.7 notitle\n",
+      "$moved w l lw 2 lc rgb '{}' notitle\nunset label\n",
       polylines(planes(*s.mechanism, low, high)), polylines(outlines(*s.mechanism, s.q)),
-      polylines(outlines(*s.mechanism, sketch.q)), points, sketch.title, low.x(), high.x(), low.y(),
-      high.y(), sketch.colour);
+      polylines(outlines(*s.mechanism, sketch.q)), gnuplot_text(sketch.title), low.x(), high.x(),
+      low.y(), high.y(), names, sketch.colour);
 }
 
 /// The whole figure: sketches above, velocities below, one legend at the foot.
 std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
-                   const std::string& terminal, const std::string& output) {
+                   const std::string& terminal) {
   const bool model = impact.scenario.model != nullptr;
   const std::vector<Panel> panels = impact.problem().tangents == 2
                                         ? panels_in_space(impact, spread_of(impact, figure))
@@ -366,11 +367,10 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
   const double height = sketch_height + rows * panel_height + legend + heading;
 
   std::string text = fmt::format(
-      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12'{}\nset output '{}'\nset encoding "
-      "utf8\nset clip one\nset clip two\nset multiplot title '{}' font ',15'\nset border lw 1.2\n"
+      "set terminal {} size {:.0f},{:.0f} font 'Helvetica,12' noenhanced\nset encoding utf8\n"
+      "set clip one\nset clip two\nset multiplot title {} font ',15'\nset border lw 1.2\n"
       "set tics nomirror\n",
-      terminal, width, height, model ? " noenhanced" : "", output,
-      figure.title.substr(0, figure.title.find(" (")));
+      terminal, width, height, gnuplot_text(figure.title.substr(0, figure.title.find(" ("))));
 
   // the mechanism
   if (impact.scenario.mechanism) {
@@ -429,9 +429,11 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
   if (!content.dark.empty())
     text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
   for (const Content::Law& law : content.laws)
-    text += fmt::format(", NaN w lp pt 7 lw 2.2 lc rgb '{}' title '{}'", law.colour, law.label);
-  if (content.other) text += fmt::format(", NaN w p {} title '{}'", kOther, figure.other_name);
-  return text + "\nunset multiplot\nset output\n";
+    text += fmt::format(", NaN w lp pt 7 lw 2.2 lc rgb '{}' title {}", law.colour,
+                        gnuplot_text(law.label));
+  if (content.other)
+    text += fmt::format(", NaN w p {} title {}", kOther, gnuplot_text(figure.other_name));
+  return text + "\nunset multiplot\n";
 }
 
 }  // namespace
@@ -439,9 +441,9 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
 std::vector<std::string> draw(const ImpactCase& impact, const ImpactFigure& figure,
                               const std::string& folder) {
   // SVG keeps every line as text: fewer of them
-  return render(folder, figure.name, [&](const std::string& terminal, const std::string& output) {
+  return render(folder, figure.name, [&](const std::string& terminal) {
     const std::size_t most = terminal == "svg" ? 3000 : 20000;
-    return script(impact, figure, content_of(impact, figure, most), terminal, output);
+    return script(impact, figure, content_of(impact, figure, most), terminal);
   });
 }
 

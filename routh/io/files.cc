@@ -1,66 +1,180 @@
 #include "routh/io/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 
 #include "routh/io/document.h"
 
 namespace routh::io {
+namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (fs::is_directory(path) || !in) {
-    throw InputError(fmt::format("cannot read '{}': {}", path,
-                                 fs::is_directory(path) ? "it is a folder" : std::strerror(errno)));
+constexpr std::size_t kLargest = std::size_t{64} << 20;  // of a file that is read [bytes]
+constexpr int kLinks = 40;                               // followed, as the kernel does
+
+/// Closes itself; close() says whether what was written has arrived.
+struct Descriptor {
+  int fd;
+  explicit Descriptor(int number) : fd(number) {}
+  Descriptor(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
   }
-  return {std::istreambuf_iterator<char>(in), {}};
+  bool close() { return ::close(std::exchange(fd, -1)) == 0; }
+};
+
+[[noreturn]] void fail_to_write(const std::string& path, int error) {
+  throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
 }
 
-void check_writable_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !fs::is_directory(folder)) {
-    throw InputError(fmt::format("cannot make folder '{}': {}", folder,
-                                 error ? error.message() : "a file has that name"));
+bool write_all(int fd, const std::string& content) {
+  for (std::size_t at = 0; at < content.size();) {
+    const ssize_t n = ::write(fd, content.data() + at, content.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    at += static_cast<std::size_t>(n);
   }
-  if (::access(folder.c_str(), W_OK) != 0)
+  return true;
+}
+
+/// "/dev/stdout", "/dev/fd/3": a descriptor that is open already. Opened by its name it would be
+/// written from its beginning again.
+std::optional<int> open_descriptor(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    const std::string digits = path.rfind(folder, 0) == 0 ? path.substr(folder.size()) : "";
+    if (!digits.empty() && digits.size() < 6 &&
+        std::all_of(digits.begin(), digits.end(), ::isdigit))
+      return std::stoi(digits);
+  }
+  return {};
+}
+
+/// Where links lead, one after the other; the last need not exist.
+std::string follow_links(std::string path) {
+  std::error_code error;
+  for (int k = 0; k < kLinks && !open_descriptor(path) && fs::is_symlink(path, error); ++k) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = (fs::path(path).parent_path() / target).string();
+  }
+  return path;
+}
+
+std::string folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+void replace(const std::string& path, const std::string& target, const std::string& content) {
+  static int count = 0;
+  const std::string temporary =
+      (fs::path(folder_of(target)) / fmt::format(".routh-{}-{}.tmp", ::getpid(), count++)).string();
+  Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (out.fd < 0) fail_to_write(path, errno);
+  // whose it was and who may read it; only root can give files away
+  struct stat before;
+  if (::stat(target.c_str(), &before) == 0) {
+    [[maybe_unused]] const int given = ::fchown(out.fd, before.st_uid, before.st_gid);
+    ::fchmod(out.fd, before.st_mode & 07777);
+  }
+  if (!write_all(out.fd, content) || !out.close() ||
+      std::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    fail_to_write(path, error);
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("cannot read '{}': {}", path, why));
+  };
+  const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.fd < 0) refuse(std::strerror(errno));
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  while (const ssize_t n = ::read(in.fd, buffer.data(), buffer.size())) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse(errno == EISDIR ? "it is a folder" : std::strerror(errno));
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+    if (text.size() > kLargest) refuse(fmt::format("it has more than {} MiB", kLargest >> 20));
+  }
+  return text;
+}
+
+void check_folder(const std::string& folder) {
+  // the nearest that is there
+  std::error_code error;
+  fs::path there = folder;
+  while (!there.empty() && !fs::exists(fs::status(there, error))) there = there.parent_path();
+  const std::string name = there.empty() ? "." : there.string();
+  if (!fs::is_directory(name, error))
     throw InputError(
-        fmt::format("cannot write into folder '{}': {}", folder, std::strerror(errno)));
+        fmt::format("cannot make folder '{}': '{}' is a file, not a folder", folder, name));
+  if (::access(name.c_str(), W_OK | X_OK) != 0)
+    throw InputError(fmt::format("cannot write into folder '{}': {}", name, std::strerror(errno)));
+}
+
+bool make_folder(const std::string& folder) {
+  check_folder(folder);
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return false;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder))
+    throw OutputError(fmt::format("cannot make folder '{}': {}", folder, error.message()));
+  return true;
 }
 
 void check_writable(const std::string& path) {
-  if (fs::is_directory(path))
-    throw InputError(fmt::format("cannot write '{}': it is a folder", path));
-  const fs::path folder = fs::path(path).parent_path();
-  check_writable_folder(folder.empty() ? "." : folder.string());
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("cannot write '{}': {}", path, why));
+  };
+  const std::string target = follow_links(path);
+  if (open_descriptor(target)) return;
+  std::error_code error;
+  const fs::file_status status = fs::status(target, error);
+  // links in a circle, names too long, folders that may not be entered
+  if (!fs::status_known(status)) refuse(error.message());
+  if (fs::is_directory(status)) refuse("it is a folder");
+  if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) refuse(std::strerror(errno));
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  const std::string folder = folder_of(target);
+  const fs::file_status above = fs::status(folder, error);
+  if (!fs::exists(above)) refuse(fmt::format("there is no folder '{}'; make it first", folder));
+  if (!fs::is_directory(above)) refuse(fmt::format("'{}' is a file, not a folder", folder));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(fmt::format("folder '{}': {}", folder, std::strerror(errno)));
 }
 
 void write_file(const std::string& path, const std::string& content) {
   check_writable(path);
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << content;
-    out.close();
-    if (!out) {
-      const std::string why = std::strerror(errno);
-      std::remove(temporary.c_str());
-      throw InputError(fmt::format("cannot write '{}': {}", path, why));
-    }
-  }
+  const std::string target = follow_links(path);
   std::error_code error;
-  fs::rename(temporary, path, error);
-  if (error) {
-    std::remove(temporary.c_str());
-    throw InputError(fmt::format("cannot write '{}': {}", path, error.message()));
+  const fs::file_status status = fs::status(target, error);
+  if (const std::optional<int> open = open_descriptor(target)) {
+    std::fflush(nullptr);  // what the screen was shown comes first
+    if (!write_all(*open, content)) fail_to_write(path, errno);
+  } else if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Descriptor out(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    if (out.fd < 0 || !write_all(out.fd, content) || !out.close()) fail_to_write(path, errno);
+  } else {
+    replace(path, target, content);
   }
 }
 

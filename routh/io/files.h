@@ -1,17 +1,30 @@
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
+/// Files and folders. What a person names wrongly is an InputError; what the world refuses while
+/// writing (a full disk, a reader that left) is an OutputError.
 namespace routh::io {
 
+/// Something was not written; the message names it.
+struct OutputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws InputError when it cannot be read, or is too large to be a scenario.
 std::string read_file(const std::string& path);
 
-/// Writes to a temporary name in the same folder and renames: readers see the whole file or none.
-/// Missing folders are made. Throws InputError naming the path.
+/// Regular files appear whole or not at all: a temporary beside them is renamed, with the owner and
+/// permissions of the file that was there. Through a link its target is replaced and the link
+/// stays; pipes, devices and /dev/stdout are written as they are. Throws OutputError.
 void write_file(const std::string& path, const std::string& content);
 
-/// Fails early, before long work, when a file could not be written there.
+/// Fails early, before long work, where a file could not be written; its folder must be there.
 void check_writable(const std::string& path);
-void check_writable_folder(const std::string& folder);
+/// The same of a folder that may have to be made.
+void check_folder(const std::string& folder);
+/// Makes a folder and those above it; false where it was there.
+bool make_folder(const std::string& folder);
 
 }  // namespace routh::io

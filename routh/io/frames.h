@@ -24,9 +24,8 @@ Timing timing(const Trajectory& t, double per_second, int most);
 std::string short_title(const Motion& motion);
 
 /// Of models in space.
-std::string model_strip_script(const Motion& motion, const std::string& terminal,
-                               const std::string& output);
-std::string model_gif_script(const Motion& motion, const std::string& output);
+std::string model_strip_script(const Motion& motion, const std::string& terminal);
+std::string model_gif_script(const Motion& motion);
 std::string model_animated_svg(const Motion& motion);
 
 }  // namespace routh::io

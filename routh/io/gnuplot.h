@@ -2,23 +2,30 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-/// Figures by gnuplot, run as a program.
+/// Figures by gnuplot, run as a program. Scripts come in by its standard input and pictures go out
+/// by its standard output: no shell and no file name takes part. The one way of any other text
+/// into a script is gnuplot_text().
 namespace routh::io {
+
+/// A string of gnuplot that shows the text, whatever is in it: every character that means anything
+/// to gnuplot is written as its number, control characters become spaces, what is not UTF-8 a
+/// question mark. Terminals with enhanced text still read _ ^ { } @ & ~ in it: figures that show a
+/// user's words say noenhanced.
+std::string gnuplot_text(std::string_view text);
 
 /// Throws InputError with the package to install when gnuplot is not there.
 void require_gnuplot();
 
-/// Runs a script; gnuplot's complaints become the error (std::runtime_error).
-void run_gnuplot(const std::string& script);
+/// The picture that a script draws; gnuplot's complaints become the error (std::runtime_error).
+std::string run_gnuplot(const std::string& script);
 
-/// Writes <folder>/<name>.png and .svg from script(terminal, output) and returns their paths.
-/// Readers see a whole file or none.
+/// Writes <folder>/<name>.png and .svg from script(terminal) and returns their paths.
 std::vector<std::string> render(
     const std::string& folder, const std::string& name,
-    const std::function<std::string(const std::string& terminal, const std::string& output)>&
-        script);
+    const std::function<std::string(const std::string& terminal)>& script);
 
 /// A tick distance of 1, 2 or 5 times a power of ten that puts about five ticks on a range.
 double tick(double low, double high);

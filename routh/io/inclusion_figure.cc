@@ -62,23 +62,23 @@ std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& pat
     }
   }
   const char* colours[] = {"#1f5fbf", "#c8281e", "#2a8c4a", "#e8a200", "#7b3fa0", "#00838f"};
-  return render(folder, name, [&](const std::string& terminal, const std::string& output) {
+  return render(folder, name, [&](const std::string& terminal) {
     std::string text = fmt::format(
-        "set terminal {} size 1380,430 font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n",
-        terminal, output);
+        "set terminal {} size 1380,430 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
+        terminal);
     text += block("qt", q_of_t) + block("vt", v_of_t) + block("qs", q_of_s) + block("vs", v_of_s) +
             block("rate", rate);
     for (std::size_t c = 0; c < normal.size(); ++c) text += block(fmt::format("n{}", c), normal[c]);
     text += fmt::format(
-        "set multiplot layout 1,3 title '{}' font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
-        "set key above horizontal Left reverse samplen 2 noenhanced\nset grid lc rgb '#e8e8e8'\n",
-        scenario.title.substr(0, scenario.title.find(" (P")));
+        "set multiplot layout 1,3 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
+        "set key above horizontal Left reverse samplen 2\nset grid lc rgb '#e8e8e8'\n",
+        gnuplot_text(scenario.title.substr(0, scenario.title.find(" (P"))));
     const auto panel = [&](const char* label, const char* q, const char* v, double end) {
       text += fmt::format(
-          "set xlabel '{}'\nset xrange [0:{}]\nplot ${} w l lw 2 lc rgb '{}' title '{}', ${} w l "
-          "lw "
-          "2 lc rgb '{}' title 'd/dt {}'\n",
-          label, end, q, colours[0], coordinate, v, colours[1], coordinate);
+          "set xlabel '{}'\nset xrange [0:{}]\nplot ${} w l lw 2 lc rgb '{}' title {}, ${} w l "
+          "lw 2 lc rgb '{}' title {}\n",
+          label, end, q, colours[0], gnuplot_text(coordinate), v, colours[1],
+          gnuplot_text("d/dt " + coordinate));
     };
     panel("time t(s) [s]", "qt", "vt", path.t.back());
     panel("s [s + N s]", "qs", "vs", path.s.back());
@@ -86,9 +86,9 @@ std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& pat
         "set xlabel 's [s + N s]'\nset yrange [0:1.15]\nplot $rate w l lw 1.6 lc rgb "
         "'#555555' title 'dt/ds'");
     for (std::size_t c = 0; c < normal.size() && c < 5; ++c)
-      text += fmt::format(", $n{} w l lw 1.6 lc rgb '{}' title 'impulse of {}'", c, colours[c],
-                          scenario.terms.contacts[c].name);
-    return text + "\nunset multiplot\nset output\n";
+      text += fmt::format(", $n{} w l lw 1.6 lc rgb '{}' title {}", c, colours[c],
+                          gnuplot_text("impulse of " + scenario.terms.contacts[c].name));
+    return text + "\nunset multiplot\n";
   });
 }
 

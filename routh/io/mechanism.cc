@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace routh::io {
@@ -10,6 +11,11 @@ namespace {
 
 using Eigen::Vector2d;
 using Eigen::VectorXd;
+
+// what dense matrices of a mechanism have room for
+constexpr int kMostRepeats = 10'000;
+constexpr int kMostCoordinates = 6'000;
+constexpr std::size_t kLargestJacobian = 30'000'000;  // numbers
 
 const std::vector<std::string> kBoxCorners{"bottom_left", "bottom_right", "top_right", "top_left"};
 const std::vector<std::string> kBoxEdges{"bottom", "right", "top", "left"};
@@ -72,14 +78,14 @@ struct Directory {
 
   int body(const Field& field, const std::string& name) const {
     if (name == "world") return kWorld;
+    const std::vector<Body>& bodies = mechanism.bodies();
+    const auto found =
+        std::find_if(bodies.begin(), bodies.end(), [&](const Body& b) { return b.name == name; });
+    if (found != bodies.end()) return static_cast<int>(found - bodies.begin());
     std::vector<std::string> known;
-    for (const Body& b : mechanism.bodies()) known.push_back(b.name);
-    const int i = index_of(known, name);
-    if (i < 0) {
-      field.fail("there is no body '" + name + "'; " +
-                 (known.empty() ? "bodies come first" : "known are " + join(known)));
-    }
-    return i;
+    for (const Body& b : bodies) known.push_back(b.name);
+    field.fail("there is no body '" + name + "'; " +
+               (known.empty() ? "bodies come first" : "known are " + join(known)));
   }
 
   const Shape& named_shape(const Field& field, const std::string& owner,
@@ -149,7 +155,7 @@ struct Directory {
 /// Calls read(item) for every item of a list. An item with `for: {i: [first, last]}` is read once
 /// for each i, which its expressions and {..} in its names may use.
 template <typename Read>
-void each(const Field& list, Values& values, const Read& read) {
+void each(const Field& list, Values& values, const Read& read, bool needed = false) {
   if (!list.is_sequence()) list.fail("must be a list, each item after a dash");
   for (std::size_t k = 0; k < list.size(); ++k) {
     const Field item = list[k];
@@ -162,9 +168,19 @@ void each(const Field& list, Values& values, const Read& read) {
     if (names.size() != 1 || loop[names[0]].size() != 2)
       loop.fail("must be one name with its first and last value, such as {i: [1, n]}");
     if (values.count(names[0])) loop.fail("'" + names[0] + "' is already a parameter");
-    const VectorXd range = loop[names[0]].vector();
-    if (range[1] - range[0] > 1e4) loop.fail("repeats more than ten thousand times");
-    for (double i = range[0]; i <= range[1]; ++i) {
+    // a list of nothing but repeats needs at least one of them
+    const Field bounds = loop[names[0]];
+    const double first = bounds[0].number(), last = bounds[1].number();
+    const double least = list.size() == 1 && needed ? first : first - 1;
+    if (first != std::floor(first)) bounds[0].fail("must be a whole number");
+    if (last != std::floor(last) || last < least) {
+      bounds[1].fail(fmt::format("'{}' is {}; it must be a whole number of at least {}",
+                                 bounds[1].text(), last, least));
+    }
+    if (last - first >= kMostRepeats)
+      bounds.fail(fmt::format("repeats {:.0f} times; at most {} are possible", last - first + 1,
+                              kMostRepeats));
+    for (double i = first; i <= last; ++i) {
       values[names[0]] = i;
       read(item);
     }
@@ -218,6 +234,8 @@ struct Reader {
         body.shapes.push_back(read_shape(name, f["shapes"][name]));
     }
     add(f, std::move(body));
+    if (loaded.mechanism.nv() > kMostCoordinates)
+      f.fail(fmt::format("too many bodies: more than {} coordinates", kMostCoordinates));
 
     // where it starts: one number per coordinate of its joint
     const auto start = [&](const char* key, std::vector<double>& x) {
@@ -344,6 +362,10 @@ struct Reader {
       between.fail("must be two features, such as [block.hull.bottom_left, ground]");
     const std::string name = f["name"].text();
     const double mu = f["friction"].number();
+    if (loaded.mechanism.contacts().size() * static_cast<std::size_t>(loaded.mechanism.nv()) >
+        kLargestJacobian)
+      f.fail(fmt::format("too many contacts: {} of {} coordinates",
+                         loaded.mechanism.contacts().size(), loaded.mechanism.nv()));
 
     // a whole polygon stands for its corners, two of them for the corners of both
     int owner = kWorld, other_owner = kWorld;
@@ -387,7 +409,10 @@ LoadedMechanism read_mechanism(const Field& field, Values& values) {
       {"bodies", "planes", "pins", "locks", "springs", "forces", "limbs", "contacts", "gravity"});
   Reader reader{values};
   if (field.has("gravity")) reader.loaded.mechanism.gravity = field["gravity"].vector2();
-  each(field["bodies"], values, [&](const Field& f) { reader.body(f); });
+  each(
+      field["bodies"], values, [&](const Field& f) { reader.body(f); }, true);
+  if (reader.loaded.mechanism.nv() == 0)
+    field["bodies"].fail("none of them can move; a mechanism needs a body with a joint");
   if (field.has("planes")) {
     for (const std::string& name : field["planes"].keys())
       reader.plane(name, field["planes"][name]);

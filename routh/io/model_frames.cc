@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "routh/io/frames.h"
+#include "routh/io/gnuplot.h"
 #include "routh/io/scene.h"
+#include "routh/io/text.h"
 
 namespace routh::io {
 namespace {
@@ -25,8 +27,7 @@ Scene scene_of(const Motion& motion) {
 
 }  // namespace
 
-std::string model_strip_script(const Motion& motion, const std::string& terminal,
-                               const std::string& output) {
+std::string model_strip_script(const Motion& motion, const std::string& terminal) {
   const Trajectory& t = motion.trajectory;
   const Scene scene = scene_of(motion);
   const Vector2d size = scene.high - scene.low;
@@ -35,11 +36,11 @@ std::string model_strip_script(const Motion& motion, const std::string& terminal
   const double width = 1200, heading = 46, label = 22, panel = width / columns;
   const double height = rows * (panel / aspect + label) + heading;
   std::string text = fmt::format(
-      "set terminal {} size {},{:.0f} font 'Helvetica,13' noenhanced\nset output '{}'\n"
-      "set encoding utf8\nset multiplot title '{}' font ',16'\nunset key\nunset tics\n"
+      "set terminal {} size {},{:.0f} font 'Helvetica,13' noenhanced\n"
+      "set encoding utf8\nset multiplot title {} font ',16'\nunset key\nunset tics\n"
       "unset border\nset lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin 0\n"
       "set xrange [{}:{}]\nset yrange [{}:{}]\n",
-      terminal, width, height, output, short_title(motion), scene.low.x(), scene.high.x(),
+      terminal, width, height, gnuplot_text(short_title(motion)), scene.low.x(), scene.high.x(),
       scene.low.y(), scene.high.y());
   for (int k = 0; k < kFrames; ++k) {
     const double time = frame_time(t, k, kFrames);
@@ -51,10 +52,10 @@ std::string model_strip_script(const Motion& motion, const std::string& terminal
         panel / aspect / height, time,
         gnuplot_objects(picture(motion.scenario, scene, at_time(t, time), segments_of(terminal))));
   }
-  return text + "unset multiplot\nset output\n";
+  return text + "unset multiplot\n";
 }
 
-std::string model_gif_script(const Motion& motion, const std::string& output) {
+std::string model_gif_script(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
   const Scene scene = scene_of(motion);
   const Vector2d size = scene.high - scene.low;
@@ -62,18 +63,18 @@ std::string model_gif_script(const Motion& motion, const std::string& output) {
   const double width = aspect > 1 ? 640 : 640 * aspect;
   const Timing time = timing(t, 20, 200);
   std::string text = fmt::format(
-      "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\nset output '{}'\n"
+      "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\n"
       "unset key\nunset tics\nunset border\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
       "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
       std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width,
-      width / aspect, output, scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
+      width / aspect, scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
   for (int k = 0; k < time.frames; ++k) {
     const double at = frame_time(t, k, time.frames);
     text +=
         fmt::format("{}set label 1 '{:.2f} s' at graph 0.02,0.96\nplot NaN\n",
                     gnuplot_objects(picture(motion.scenario, scene, at_time(t, at), kCoarse)), at);
   }
-  return text + "set output\n";
+  return text;
 }
 
 std::string model_animated_svg(const Motion& motion) {
@@ -86,7 +87,7 @@ std::string model_animated_svg(const Motion& motion) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.1f} {1:.1f}\" width=\"{0:.0f}\" "
       "height=\"{1:.0f}\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n<title>{2}</title>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      width, height, short_title(motion));
+      width, height, xml_text(short_title(motion)));
   // every frame is there all the time and visible in its turn
   for (int k = 0; k < time.frames; ++k) {
     const double at = frame_time(t, k, time.frames);

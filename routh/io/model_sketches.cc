@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "routh/io/gnuplot.h"
 #include "routh/io/model.h"
 #include "routh/io/scene.h"
 
@@ -159,10 +160,10 @@ std::string sketch_row(const ImpactCase& impact, const ModelSketches& sketches,
   for (std::size_t k = 0; k < slips.size(); ++k) {
     text += fmt::format(
         "unset arrow\n{}set origin {},{}\nset size {},{}\n"
-        "set label 1 '{}' at graph 0.5, screen {} center\n",
+        "set label 1 {} at graph 0.5, screen {} center\n",
         gnuplot_objects(picture(s, scene, sketches.q[k], place.segments)),
         static_cast<double>(k) / columns, (place.figure - place.top - place.height) / place.figure,
-        1 / columns, (place.height - label) / place.figure, sketches.titles[k],
+        1 / columns, (place.height - label) / place.figure, gnuplot_text(sketches.titles[k]),
         1 - (place.top + 10) / place.figure);
     // what is behind a body is pale
     const std::vector<char> seen = visible(s, scene, sketches.q[k], points);

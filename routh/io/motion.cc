@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "routh/io/text.h"
 #include "routh/simulate/mode_kernel.h"
 
 namespace routh::io {
@@ -40,7 +41,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["q"] = lists(t.q);
   j["v"] = lists(t.v);
   if (raw) j["v_raw"] = lists(t.v_raw);
-  j["energy"] = t.energy;
+  if (!t.energy.empty()) j["energy"] = t.energy;
   j["events"] = Json::array();
   for (const Event& e : t.events) {
     Json names = Json::array();
@@ -85,10 +86,12 @@ Json to_json(const Motion& motion, bool raw) {
       {"max_residual", t.max_residual},
       {"max_penetration", t.max_penetration},
       {"max_joint_error", t.max_joint_error},
-      {"energy_start", t.energy.front()},
-      {"energy_end", t.energy.back()},
       {"seconds", t.seconds},
       {"steps_per_second", t.seconds > 0 ? static_cast<double>(t.steps) / t.seconds : 0}};
+  if (!t.energy.empty()) {
+    j["summary"]["energy_start"] = t.energy.front();
+    j["summary"]["energy_end"] = t.energy.back();
+  }
   j["summary"].update(motion.summary);
   return j;
 }
@@ -97,15 +100,15 @@ std::string to_csv(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
   const std::vector<std::string>& names = motion.scenario.coordinates;
   std::string text = "time";
-  for (const std::string& name : names) text += "," + name;
+  for (const std::string& name : names) text += fmt::format(",{}", csv_cell(name));
   for (const std::string& name : motion.scenario.velocities)
-    text += (motion.scenario.model ? ",v." : ",d/dt ") + name;
-  text += ",energy\n";
+    text += fmt::format(",{}", csv_cell((motion.scenario.model ? "v." : "d/dt ") + name));
+  text += t.energy.empty() ? "\n" : ",energy\n";
   for (std::size_t k = 0; k < t.time.size(); ++k) {
     text += fmt::format("{}", t.time[k]);
     for (const double x : t.q[k]) text += fmt::format(",{}", x);
     for (const double x : t.v[k]) text += fmt::format(",{}", x);
-    text += fmt::format(",{}\n", t.energy[k]);
+    text += t.energy.empty() ? "\n" : fmt::format(",{}\n", t.energy[k]);
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "routh/io/frames.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
+#include "routh/io/text.h"
 
 namespace routh::io {
 
@@ -103,16 +104,15 @@ std::vector<int> chosen(const std::vector<VectorXd>& values,
   return order;
 }
 
-std::string plots_script(const Motion& motion, const std::string& terminal,
-                         const std::string& output) {
+std::string plots_script(const Motion& motion, const std::string& terminal) {
   const Trajectory& t = motion.trajectory;
-  const bool has_energy = std::isfinite(t.energy.front());
+  const bool has_energy = !t.energy.empty();
   std::string text = fmt::format(
-      "set terminal {} size 900,{} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set multiplot layout {},1 title '{}' font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
-      "set key outside right top Left reverse samplen 2 noenhanced\nset xrange [{}:{}]\n"
+      "set terminal {} size 900,{} font 'Helvetica,12' noenhanced\nset encoding utf8\n"
+      "set multiplot layout {},1 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
+      "set key outside right top Left reverse samplen 2\nset xrange [{}:{}]\n"
       "set lmargin 13\nset rmargin 24\nset grid ytics lc rgb '#e4e4e4'\n",
-      terminal, has_energy ? 960 : 640, output, has_energy ? 3 : 2, short_title(motion),
+      terminal, has_energy ? 960 : 640, has_energy ? 3 : 2, gnuplot_text(short_title(motion)),
       t.time.front(), t.time.back());
 
   // impacts as lines through all panels; many of them would hide the curves
@@ -134,8 +134,9 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
     for (std::size_t k = 0; k < which.size(); ++k) {
       const std::string name = fmt::format("d{}", k);
       text += block(name, series_of(which[k]));
-      plot += fmt::format("{}${} w l lw 2 lc rgb '{}' title '{}'", k ? ", " : "plot ", name,
-                          kColours[k], which[k] < 0 ? "kinetic + potential" : names[which[k]]);
+      plot +=
+          fmt::format("{}${} w l lw 2 lc rgb '{}' title {}", k ? ", " : "plot ", name, kColours[k],
+                      gnuplot_text(which[k] < 0 ? "kinetic + potential" : names[which[k]]));
     }
     text += fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label,
                         last ? "time [s]    (lines: impacts; dotted: lift-off, slip, stick)" : "",
@@ -157,13 +158,13 @@ std::string plots_script(const Motion& motion, const std::string& terminal,
   panel(
       "velocity [m/s, rad/s]", scenario.velocities, chosen(t.v, scenario.velocities),
       [&](int i) { return velocity_series(t, i); }, !has_energy);
-  if (!has_energy) return text + "unset multiplot\nset output\n";
+  if (!has_energy) return text + "unset multiplot\n";
   // a constant energy keeps a visible scale
   const auto [least, most] = std::minmax_element(t.energy.begin(), t.energy.end());
   if (*most - *least < 1e-9 * std::max(1.0, std::abs(*most)))
     text += fmt::format("set yrange [{}:{}]\n", *least - 1, *most + 1);
   panel("energy [J]", {}, {-1}, energy, true);
-  return text + "unset multiplot\nset output\n";
+  return text + "unset multiplot\n";
 }
 
 /// A window that holds the whole motion.
@@ -195,8 +196,7 @@ void window(const Motion& motion, Vector2d& low, Vector2d& high) {
   }
 }
 
-std::string strip_script(const Motion& motion, const std::string& terminal,
-                         const std::string& output) {
+std::string strip_script(const Motion& motion, const std::string& terminal) {
   const Trajectory& t = motion.trajectory;
   const PlanarMechanism& mechanism = *motion.scenario.mechanism;
   Vector2d low, high;
@@ -206,12 +206,12 @@ std::string strip_script(const Motion& motion, const std::string& terminal,
   const int rows = kFrames / columns;
   const double panel = 1000.0 / columns;
   std::string text = fmt::format(
-      "set terminal {} size 1000,{:.0f} font 'Helvetica,12'\nset output '{}'\nset encoding utf8\n"
-      "set clip one\nset clip two\nset multiplot layout {},{} title '{}' font ',15'\nunset "
+      "set terminal {} size 1000,{:.0f} font 'Helvetica,12' noenhanced\nset encoding utf8\n"
+      "set clip one\nset clip two\nset multiplot layout {},{} title {} font ',15'\nunset "
       "key\nunset tics\nset border 31 lc "
       "rgb '#dddddd'\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\nset tmargin 1.8\nset "
       "bmargin 0.3\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
-      terminal, rows * (panel / aspect + 34) + 46, output, rows, columns, short_title(motion),
+      terminal, rows * (panel / aspect + 34) + 46, rows, columns, gnuplot_text(short_title(motion)),
       low.x(), high.x(), low.y(), high.y());
   text += fmt::format("$planes << EOD\n{}EOD\n", polylines(planes(mechanism, low, high)));
   for (int k = 0; k < kFrames; ++k) {
@@ -221,10 +221,10 @@ std::string strip_script(const Motion& motion, const std::string& terminal,
         "'#9a9a9a', $now w l lw 2 lc rgb '{}'\n",
         polylines(outlines(mechanism, at_time(t, time))), time, kColours[0]);
   }
-  return text + "unset multiplot\nset output\n";
+  return text + "unset multiplot\n";
 }
 
-std::string animated_gif_script(const Motion& motion, const std::string& output) {
+std::string animated_gif_script(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
   const PlanarMechanism& mechanism = *motion.scenario.mechanism;
   Vector2d low, high;
@@ -233,13 +233,13 @@ std::string animated_gif_script(const Motion& motion, const std::string& output)
   const double width = aspect > 1 ? 800 : 800 * aspect, height = width / aspect + 30;
   const Timing time = timing(t, 25, 400);
   std::string text = fmt::format(
-      "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\nset output '{}'\n"
+      "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\n"
       "set clip one\nset clip two\nunset key\nunset tics\nunset border\nset size ratio -1\nset "
       "lmargin 0.5\nset rmargin 0.5\n"
       "set tmargin 1.8\nset bmargin 0.3\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "$planes << EOD\n{}EOD\n",
       std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width, height,
-      output, low.x(), high.x(), low.y(), high.y(), polylines(planes(mechanism, low, high)));
+      low.x(), high.x(), low.y(), high.y(), polylines(planes(mechanism, low, high)));
   for (int k = 0; k < time.frames; ++k) {
     const double at = frame_time(t, k, time.frames);
     text += fmt::format(
@@ -247,7 +247,7 @@ std::string animated_gif_script(const Motion& motion, const std::string& output)
         "'#9a9a9a', $now w l lw 2 lc rgb '{}'\n",
         polylines(outlines(mechanism, at_time(t, at))), at, kColours[0]);
   }
-  return text + "set output\n";
+  return text;
 }
 
 /// Scalable and small: every body is drawn once and moved by its pose over time.
@@ -282,8 +282,8 @@ std::string animated_svg(const Motion& motion) {
       "fill=\"white\"/>\n<g transform=\"scale({:.6g},{:.6g}) translate({:.6g},{:.6g})\" "
       "fill=\"none\" stroke-width=\"{:.4g}\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"
       "<path stroke=\"#9a9a9a\" d=\"{}\"/>\n",
-      width, height, width, height, short_title(motion), scale, -scale, -low.x(), -high.y(),
-      2 / scale, path(planes(mechanism, low, high)));
+      width, height, width, height, xml_text(short_title(motion)), scale, -scale, -low.x(),
+      -high.y(), 2 / scale, path(planes(mechanism, low, high)));
   for (std::size_t b = 0; b < mechanism.bodies().size(); ++b) {
     const Body& body = mechanism.bodies()[b];
     if (body.joint == Joint::kFixed && body.parent == kWorld) continue;  // drawn with the planes
@@ -335,11 +335,8 @@ void animate(const Motion& motion, const std::string& path) {
     write_file(path, motion.scenario.model ? model_animated_svg(motion) : animated_svg(motion));
   } else if (ending == ".gif") {
     require_gnuplot();
-    check_writable(path);
-    const std::string temporary = path + ".tmp";
-    run_gnuplot(motion.scenario.model ? model_gif_script(motion, temporary)
-                                      : animated_gif_script(motion, temporary));
-    std::filesystem::rename(temporary, path);
+    write_file(path, run_gnuplot(motion.scenario.model ? model_gif_script(motion)
+                                                       : animated_gif_script(motion)));
   } else {
     throw InputError(fmt::format("--animate {}: the name must end in .svg or .gif", path));
   }
@@ -347,15 +344,12 @@ void animate(const Motion& motion, const std::string& path) {
 
 std::vector<std::string> draw(const Motion& motion, const std::string& name,
                               const std::string& folder) {
-  std::vector<std::string> written =
-      render(folder, name, [&](const std::string& terminal, const std::string& output) {
-        return plots_script(motion, terminal, output);
-      });
+  std::vector<std::string> written = render(
+      folder, name, [&](const std::string& terminal) { return plots_script(motion, terminal); });
   if (!motion.scenario.mechanism && !motion.scenario.model) return written;
-  for (std::string& path :
-       render(folder, name + "-strip", [&](const std::string&terminal, const std::string&output) {
-         return motion.scenario.model ? model_strip_script(motion, terminal, output)
-                                      : strip_script(motion, terminal, output);
+  for (std::string& path : render(folder, name + "-strip", [&](const std::string& terminal) {
+         return motion.scenario.model ? model_strip_script(motion, terminal)
+                                      : strip_script(motion, terminal);
        }))
     written.push_back(std::move(path));
   written.push_back((std::filesystem::path(folder) / (name + "-animation.svg")).string());

@@ -9,6 +9,7 @@
 
 #include "routh/io/document.h"
 #include "routh/io/model.h"
+#include "routh/io/text.h"
 
 namespace routh::io {
 namespace {
@@ -54,16 +55,26 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
   return j;
 }
 
+/// "slip of B"
+std::string violated(const ImpactCase& impact, const Violation& violation) {
+  return violation.contact < 0
+             ? std::string(to_string(violation.of))
+             : fmt::format("{} of {}", to_string(violation.of), impact.names[violation.contact]);
+}
+
 /// Titles of columns ordered as c; in space a contact has two tangents.
 std::string contact_columns(const ImpactCase& impact, const std::string& normal,
                             const std::string& tangential) {
   std::string titles;
-  for (const std::string& name : impact.names) titles += fmt::format(",{}.{}", normal, name);
+  const auto add = [&](const std::string& of, const std::string& name) {
+    titles += fmt::format(",{}", csv_cell(fmt::format("{}.{}", of, name)));
+  };
+  for (const std::string& name : impact.names) add(normal, name);
   for (const std::string& name : impact.names) {
     if (impact.problem().tangents == 1) {
-      titles += fmt::format(",{}.{}", tangential, name);
+      add(tangential, name);
     } else {
-      titles += fmt::format(",{0}1.{1},{0}2.{1}", tangential, name);
+      add(tangential + "1", name), add(tangential + "2", name);
     }
   }
   return titles;
@@ -156,8 +167,12 @@ ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOpt
     report.outcomes.push_back(outcome_row(impact, report.law, outcome));
     report.outcomes.back().path = {impact.problem().c, outcome.c_plus};
   }
+  for (const Outcome& outcome : result.borderline)
+    report.borderline.push_back(outcome_row(impact, report.law, outcome));
+  report.nothing = result.nothing;
   report.complete = !result.outcomes.empty();
   report.summary = {{"outcomes", result.outcomes.size()},
+                    {"borderline", result.borderline.size()},
                     {"enumerated", result.enumerated && !result.stopped},
                     {"continua", result.continua},
                     {"max_residual", worst_residual(report.outcomes)},
@@ -192,6 +207,8 @@ ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions
 ImpactReport report_all(const ImpactCase& impact, const ImpactReport& at_once,
                         const ImpactReport& in_turn) {
   ImpactReport report{.law = "all", .outcomes = at_once.outcomes, .unfinished = in_turn.unfinished};
+  report.borderline = at_once.borderline;
+  report.nothing = at_once.nothing;
   const double same = 1000 * velocity_tolerance(impact.problem());
   for (const OutcomeRow& row : in_turn.outcomes) {
     const auto known =
@@ -301,9 +318,37 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
     for (const OutcomeRow& row : report.unfinished)
       j["unfinished"].push_back(row_json(impact, row, false));
   }
+  if (!report.borderline.empty()) {
+    j["borderline"] = Json::array();
+    for (const OutcomeRow& row : report.borderline)
+      j["borderline"].push_back(row_json(impact, row, false));
+  }
+  if (report.nothing) {
+    const auto& [best, violation, exists] = *report.nothing;
+    j["nothing_found"] = {
+        {"closest", row_json(impact, outcome_row(impact, report.law, best), false)},
+        {"violation", violation.size},
+        {"violates", violated(impact, violation)},
+        {"existence_guaranteed", exists}};
+  }
   j.update(report.answers);
   j["summary"] = report.summary;
   return j;
+}
+
+std::string nothing_text(const ImpactCase& impact, const ImpactReport& report) {
+  std::string text = "no outcome was found";
+  if (!report.nothing) return text;
+  const auto& [best, violation, exists] = *report.nothing;
+  text += fmt::format(": what comes closest violates the {} by {:.2g} of the largest velocity; {}",
+                      violated(impact, violation), violation.size,
+                      exists ? "one exists, since the friction cone is pointed"
+                             : "none need exist, since the friction cone is not pointed");
+  if (!report.borderline.empty())
+    text += fmt::format(
+        "; {} that rounding can neither confirm nor refute",
+        report.borderline.size() == 1 ? "there is a candidate" : "there are candidates");
+  return text;
 }
 
 Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) {
@@ -397,18 +442,19 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
   std::string velocities;
-  for (const std::string& name : impact.scenario.velocities) velocities += ",v." + name;
+  for (const std::string& name : impact.scenario.velocities)
+    velocities += fmt::format(",{}", csv_cell("v." + name));
   if (report.set) return corners_csv(impact, *report.set, velocities);
 
   std::string csv = "outcome,law,order,energy,residual" + velocities;
   csv += contact_columns(impact, "normal", "tangential");
-  for (const std::string& name : impact.names) csv += ",mode." + name;
+  for (const std::string& name : impact.names) csv += fmt::format(",{}", csv_cell("mode." + name));
   csv += contact_columns(impact, "impulse_normal", "impulse_tangential") + '\n';
   const int m = impact.problem().contacts();
   for (std::size_t k = 0; k < report.outcomes.size(); ++k) {
     const OutcomeRow& row = report.outcomes[k];
-    csv += fmt::format("{},\"{}\",{},{},{}", k, row.law,
-                       row.order ? order_text(impact, *row.order) : "", row.energy,
+    csv += fmt::format("{},{},{},{},{}", k, csv_cell(row.law),
+                       row.order ? csv_cell(order_text(impact, *row.order)) : "", row.energy,
                        row.outcome.residual);
     for (const double x : row.velocity) csv += fmt::format(",{}", x);
     for (const double x : row.outcome.c_plus) csv += fmt::format(",{}", x);

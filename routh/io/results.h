@@ -46,6 +46,8 @@ struct ImpactReport {
   std::string law;
   std::vector<OutcomeRow> outcomes;
   std::vector<OutcomeRow> unfinished;        ///< sequences given up
+  std::vector<OutcomeRow> borderline;        ///< candidates that rounding cannot decide
+  std::optional<NothingFound> nothing;       ///< simultaneous, where there is no outcome
   std::optional<std::vector<Polytope>> set;  ///< exact
   Json answers = Json::object();             ///< to questions about a set
   Json summary = Json::object();
@@ -68,6 +70,8 @@ ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact 
 ImpactReport report_set(const ImpactCase& impact, const SetResult& result);
 
 Json to_json(const ImpactCase& impact, const ImpactReport& report);
+/// What is known where no outcome was found, in a sentence or two.
+std::string nothing_text(const ImpactCase& impact, const ImpactReport& report);
 
 /// A set of outcomes as convex pieces, with the generalised velocity of each corner.
 Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces);

@@ -103,6 +103,7 @@ void read_matrices(const Field& field, Scenario& scenario) {
   Terms& terms = scenario.terms;
   scenario.v = field["v"].vector();
   const Eigen::Index nv = scenario.v.size();
+  if (nv == 0) field["v"].fail("must have at least one number");
   terms.M = field["M"].matrix();
   if (terms.M.rows() != nv || terms.M.cols() != nv) {
     field["M"].fail(fmt::format("is {} x {}; v has {} entries, so M must be {} x {}",
@@ -185,12 +186,17 @@ std::vector<std::string> scenario_names() {
 
 namespace {
 
+/// False also for names that no file can have.
+bool exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
 /// By its name, or by that of its file where there is none of that name here.
 const BuiltinScenario* builtin(const std::string& name_or_path) {
   for (const BuiltinScenario& s : builtin_scenarios()) {
     if (name_or_path == s.name) return &s;
-    if (name_or_path == std::filesystem::path(s.file).filename() &&
-        !std::filesystem::exists(name_or_path))
+    if (name_or_path == std::filesystem::path(s.file).filename() && !exists(name_or_path))
       return &s;
   }
   return nullptr;
@@ -211,7 +217,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   std::string text, file = name_or_path;
   if (const BuiltinScenario* own = builtin(name_or_path)) text = own->text, file = own->file;
   if (text.empty()) {
-    if (!std::filesystem::exists(name_or_path)) {
+    if (!exists(name_or_path)) {
       const std::string close = nearest(name_or_path, scenario_names());
       throw InputError(fmt::format(
           "there is no scenario or file '{}'; {}", name_or_path,
@@ -263,12 +269,18 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   if (root.has("impact")) {
     const Field impact = root["impact"];
     impact.allow_keys({"step", "limit", "samples"});
-    scenario.impact.step = impact.number_or("step", scenario.impact.step);
-    scenario.impact.limit = static_cast<int>(impact.number_or("limit", scenario.impact.limit));
-    scenario.impact.samples =
-        static_cast<std::uint64_t>(impact.number_or("samples", static_cast<double>(1 << 14)));
-    if (!(scenario.impact.step > 0)) impact["step"].fail("must be positive");
-    if (scenario.impact.limit < 1) impact["limit"].fail("must be at least 1");
+    const auto whole = [&](const char* key, double otherwise, double most) {
+      const double value = impact.number_or(key, otherwise);
+      if (value != std::floor(value) || value < 1 || value > most)
+        impact[key].fail(fmt::format("must be a whole number from 1 to {:.0f}", most));
+      return value;
+    };
+    ImpactDefaults& defaults = scenario.impact;
+    defaults.step = impact.number_or("step", defaults.step);
+    defaults.limit = static_cast<int>(whole("limit", defaults.limit, 1e6));
+    defaults.samples =
+        static_cast<std::uint64_t>(whole("samples", static_cast<double>(defaults.samples), 0x1p40));
+    if (!(defaults.step > 0)) impact["step"].fail("must be positive");
   }
   if (root.has("simulate")) {
     const Field simulate = root["simulate"];

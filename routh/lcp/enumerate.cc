@@ -1,11 +1,11 @@
 #include "routh/lcp/enumerate.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include "routh/lcp/polyhedron.h"
+#include "routh/lcp/square_system.h"
 
 namespace routh::lcp {
 namespace {
@@ -54,26 +54,27 @@ Solutions enumerate(const Problem& problem, const EnumerateOptions& options) {
     for (int i = 0; i < n; ++i) (support >> i & 1 ? in : out).push_back(i);
     const MatrixXd block = problem.W(in, in);
     const VectorXd rhs = -problem.w(in);
-    Eigen::FullPivLU<MatrixXd> lu;
-    lu.setThreshold(1e-11);
-    if (!in.empty()) lu.compute(block);
+    const SquareSystem system(block);
 
     // a regular support has one candidate
-    if (in.empty() || lu.isInvertible()) {
+    if (system.pivot() > kSingular) {
       VectorXd z = VectorXd::Zero(n);
-      if (!in.empty()) z(in) = lu.solve(rhs);
+      z(in) = system.solve(rhs);
       accept(z);
       continue;
     }
 
     // a singular one has a polyhedron of them: z_α ≥ 0 and (W z + w)_β ≥ 0
+    const auto [u, kernel, defect] = system.solve_singular(
+        rhs, VectorXd::Constant(rhs.size(), problem.w.lpNorm<Eigen::Infinity>()));
+    if (defect > kConsistent) continue;
     const int k = static_cast<int>(in.size());
     MatrixXd F(n, k);
     VectorXd f = VectorXd::Zero(n);
     F.topRows(k).setIdentity();
     F.bottomRows(n - k) = problem.W(out, in);
     f.tail(n - k) = problem.w(out);
-    const Corners piece = corners(block, -rhs, F, f, options.tolerance);
+    const Corners piece = corners(u, kernel, F, f, options.tolerance);
     if (piece.x.empty()) continue;
 
     Continuum continuum;

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/lcp/square_system.h"
+
 namespace routh::lcp {
 
 void validate(const Problem& problem) {
@@ -23,11 +25,24 @@ void validate(const Problem& problem) {
   if (!w.allFinite()) throw std::invalid_argument("lcp: w has an entry that is not finite");
 }
 
+Scaled::Scaled(const Problem& given) : problem(given) {
+  Equilibrium e = equilibrium(given.W);
+  row = std::move(e.row);
+  column = std::move(e.column);
+  problem.W = row.asDiagonal() * given.W * column.asDiagonal();
+  problem.w = row.cwiseProduct(given.w);
+  size = power_of_two(problem.w.size() ? problem.w.lpNorm<Eigen::Infinity>() : 0);
+  problem.w /= size;
+}
+
 double residual(const Problem& problem, const Eigen::VectorXd& z) {
   if (problem.size() == 0) return 0;
-  const double worst = z.cwiseMin(problem.W * z + problem.w).cwiseAbs().maxCoeff();
+  const Equilibrium e = equilibrium(problem.W);
+  const double worst = z.cwiseQuotient(e.column)
+                           .cwiseMin(e.row.cwiseProduct(problem.W * z + problem.w))
+                           .lpNorm<Eigen::Infinity>();
   if (!std::isfinite(worst) || !z.allFinite()) return std::numeric_limits<double>::infinity();
-  const double scale = problem.w.cwiseAbs().maxCoeff();
+  const double scale = e.row.cwiseProduct(problem.w).lpNorm<Eigen::Infinity>();
   return scale > 0 ? worst / scale : worst;
 }
 

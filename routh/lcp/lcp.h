@@ -21,8 +21,17 @@ struct Problem {
 /// Throws std::invalid_argument when W is not square, sizes differ, or an entry is not finite.
 void validate(const Problem& problem);
 
-/// ‖min(z, W z + w)‖∞ / ‖w‖∞ (absolute when w = 0). Zero exactly at solutions; NaN-safe (NaN gives
-/// infinity).
+/// The problem with every row and column of W brought to order one and w as well:
+/// W' = R W C, w' = R w / size, z = size C z'. All factors are powers of two.
+struct Scaled {
+  explicit Scaled(const Problem& given);
+  Problem problem;
+  Eigen::VectorXd row, column;
+  double size = 1;
+};
+
+/// ‖min(z', W' z' + w')‖∞ / ‖w'‖∞ of the scaled problem (absolute when w = 0), so that it has no
+/// unit. Zero exactly at solutions; NaN-safe (NaN gives infinity).
 double residual(const Problem& problem, const Eigen::VectorXd& z);
 
 enum class Status {

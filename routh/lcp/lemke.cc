@@ -167,26 +167,35 @@ LemkeResult run(const Problem& problem, const LemkeOptions& options, const Vecto
 
 }  // namespace
 
-LemkeResult lemke(const Problem& problem, const LemkeOptions& options) {
-  validate(problem);
-  const int n = problem.size();
+LemkeResult lemke(const Problem& given, const LemkeOptions& options) {
+  validate(given);
+  const int n = given.size();
   if (options.cover.size() != 0 && (options.cover.size() != n || options.cover.minCoeff() <= 0)) {
     throw std::invalid_argument("lemke: cover must be empty or have n positive entries");
   }
-  if (n == 0 || problem.w.minCoeff() >= 0) return conclude(problem, options, VectorXd::Zero(n), 0);
+  if (n == 0 || given.w.minCoeff() >= 0) return conclude(given, options, VectorXd::Zero(n), 0);
+
+  // thresholds mean the same in all units
+  const Scaled scaled(given);
+  const Problem& problem = scaled.problem;
+  const auto in_given_units = [&](LemkeResult result) {
+    result.z = scaled.size * scaled.column.cwiseProduct(result.z);
+    return result;
+  };
 
   // what is zero in a dictionary full of rounding is a guess; the residual tells whether it was
   // right
   const VectorXd cover = options.cover.size() ? options.cover : VectorXd::Ones(n);
   const double size = std::max(1.0, problem.W.cwiseAbs().maxCoeff());
   const LemkeResult first = run(problem, options, cover, 1e-11 * size);
-  if (first.status == Status::kSolved || first.status == Status::kPivotLimit) return first;
+  if (first.status == Status::kSolved || first.status == Status::kPivotLimit)
+    return in_given_units(first);
   for (const double threshold : {1e-13, 1e-9}) {
     LemkeResult again = run(problem, options, cover, threshold * size);
     again.pivots += first.pivots;
-    if (again.status == Status::kSolved) return again;
+    if (again.status == Status::kSolved) return in_given_units(again);
   }
-  return first;
+  return in_given_units(first);
 }
 
 }  // namespace routh::lcp

@@ -36,34 +36,24 @@ void for_each_subset(int count, int size, Visit visit) {
 
 }  // namespace
 
-Corners corners(const MatrixXd& E, const VectorXd& e, const MatrixXd& F, const VectorXd& f,
+Corners corners(const VectorXd& x0, const MatrixXd& N, const MatrixXd& F, const VectorXd& f,
                 double tolerance) {
   Corners result;
-  const int n = static_cast<int>(E.cols());
-  const double data = 1e-300 + (e.size() ? e.cwiseAbs().maxCoeff() : 0.0) +
-                      (f.size() ? f.cwiseAbs().maxCoeff() : 0.0);
-
-  // the affine hull of the equations: x = x0 + N t
-  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
-  solver.setThreshold(1e-11);
-  VectorXd x0 = VectorXd::Zero(n);
-  MatrixXd N = MatrixXd::Identity(n, n);
-  if (E.rows() > 0) {
-    solver.compute(E);
-    x0 = solver.solve(-e);
-    if ((E * x0 + e).lpNorm<Eigen::Infinity>() > tolerance * data) return result;
-    Eigen::FullPivLU<MatrixXd> lu;
-    lu.setThreshold(1e-11);
-    lu.compute(E);
-    N = lu.dimensionOfKernel() > 0 ? MatrixXd(lu.kernel()) : MatrixXd(n, 0);
-  }
   const int d = static_cast<int>(N.cols());
-  const MatrixXd H = F * N;
+  // inequalities over t; those that no direction changes are not tight anywhere
+  MatrixXd H = F * N;
+  H = (H.array().abs() > 1e-13 * (F.cwiseAbs() * N.cwiseAbs()).array()).select(H, 0);
   const VectorXd g = F * x0 + f;
+  std::vector<int> varying;
+  for (int r = 0; r < H.rows(); ++r) {
+    if (!H.row(r).isZero(0)) varying.push_back(r);
+  }
 
+  const double data = 1e-300 + (f.size() ? f.lpNorm<Eigen::Infinity>() : 0.0);
   const auto feasible = [&](const VectorXd& t) {
     const VectorXd slack = H * t + g;
-    return slack.size() == 0 || slack.minCoeff() >= -tolerance * data;
+    const VectorXd terms = H.cwiseAbs() * t.cwiseAbs() + F.cwiseAbs() * x0.cwiseAbs();
+    return ((slack + tolerance * terms).array() >= -tolerance * data).all();
   };
   if (d == 0) {
     if (feasible(VectorXd(0))) result.x.push_back(x0);
@@ -71,18 +61,22 @@ Corners corners(const MatrixXd& E, const VectorXd& e, const MatrixXd& F, const V
   }
 
   // corners: d independent inequalities hold with equality
-  for_each_subset(static_cast<int>(H.rows()), d, [&](const std::vector<int>& tight) {
-    Eigen::FullPivLU<MatrixXd> lu(H(tight, Eigen::all));
+  const MatrixXd faces = H(varying, Eigen::all);
+  const VectorXd offsets = g(varying);
+  const int count = static_cast<int>(varying.size());
+  for_each_subset(count, d, [&](const std::vector<int>& tight) {
+    Eigen::FullPivLU<MatrixXd> lu(faces(tight, Eigen::all));
     lu.setThreshold(1e-11);
     if (!lu.isInvertible()) return;
-    const VectorXd t = lu.solve(-g(tight));
+    const VectorXd t = lu.solve(-offsets(tight));
     if (feasible(t)) insert_distinct(result.x, x0 + N * t, 1e3 * tolerance);
   });
 
   // extreme directions: d - 1 tight, the rest not decreasing
   if (result.x.empty()) return result;
-  for_each_subset(static_cast<int>(H.rows()), d - 1, [&](const std::vector<int>& tight) {
-    Eigen::FullPivLU<MatrixXd> lu(d > 1 ? MatrixXd(H(tight, Eigen::all)) : MatrixXd::Zero(1, 1));
+  for_each_subset(count, d - 1, [&](const std::vector<int>& tight) {
+    Eigen::FullPivLU<MatrixXd> lu(d > 1 ? MatrixXd(faces(tight, Eigen::all))
+                                        : MatrixXd::Zero(1, 1));
     lu.setThreshold(1e-11);
     if (lu.dimensionOfKernel() != 1) return;
     const VectorXd direction = lu.kernel().col(0).normalized();

@@ -1,56 +1,160 @@
 #include "routh/model/kkt.h"
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace routh {
 
+using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Kkt kkt(const MatrixXd& M, const MatrixXd& A) {
-  const int nv = static_cast<int>(M.rows()), na = static_cast<int>(A.rows());
-  if (M.cols() != nv || (na > 0 && A.cols() != nv))
-    throw std::invalid_argument("kkt: M must be square and A must have as many columns as M");
+namespace {
 
-  // rows and columns scaled to unit size, so that grams and tonnes share one notion of singular
-  VectorXd scale(nv + na);
-  MatrixXd combined = MatrixXd::Zero(nv + na, nv + na);
-  combined.topLeftCorner(nv, nv) = M;
-  if (na > 0) {
-    combined.topRightCorner(nv, na) = A.transpose();
-    combined.bottomLeftCorner(na, nv) = A;
+constexpr double kDependent = 1e-12;  // pivots of rows of length one
+constexpr double kMassless = 1e-14;   // inertia of a motion, relative to that of its parts
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+/// Powers of two that make the rows of A about one long where coordinates have these scales.
+VectorXd row_scales(const MatrixXd& A, const VectorXd& scale) {
+  VectorXd rows(A.rows());
+  for (Index i = 0; i < A.rows(); ++i) {
+    double largest = (A.row(i).transpose().cwiseProduct(scale)).lpNorm<Eigen::Infinity>();
+    if (largest == 0) largest = A.row(i).lpNorm<Eigen::Infinity>();
+    rows[i] = largest > 0 ? inverse_power(largest) : 1;
   }
-  for (int i = 0; i < nv + na; ++i) {
-    const double diagonal = i < nv ? M(i, i) : combined.row(i).squaredNorm();
-    scale[i] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1;
+  return rows;
+}
+
+void check_sizes(const MatrixXd& M, const MatrixXd& A) {
+  if (M.cols() != M.rows() || (A.rows() > 0 && A.cols() != M.rows()))
+    throw std::invalid_argument("kkt: M must be square and A must have as many columns as M");
+  if (!M.allFinite() || !A.allFinite())
+    throw std::invalid_argument("kkt: M or A has an entry that is not finite");
+}
+
+[[noreturn]] void undetermined(const VectorXd& motion) {
+  Index worst = 0;
+  motion.cwiseAbs().maxCoeff(&worst);
+  throw std::invalid_argument("neither mass nor a bilateral row determines velocity " +
+                              std::to_string(worst) +
+                              "; M is singular there: give the body mass or a joint");
+}
+
+}  // namespace
+
+VectorXd coordinate_scales(const MatrixXd& M, const MatrixXd& A) {
+  VectorXd scale(M.rows());
+  for (Index i = 0; i < M.rows(); ++i)
+    scale[i] = M(i, i) > 0 ? inverse_power(std::sqrt(M(i, i))) : 0;
+  if (scale.size() == 0 || scale.minCoeff() > 0) return scale;
+  const VectorXd rows = row_scales(A, scale);
+  for (Index i = 0; i < M.rows(); ++i) {
+    if (scale[i] > 0) continue;
+    const double held = A.rows() ? A.col(i).cwiseProduct(rows).lpNorm<Eigen::Infinity>() : 0;
+    scale[i] = held > 0 ? inverse_power(held) : 1;
   }
-  const MatrixXd scaled = scale.asDiagonal() * combined * scale.asDiagonal();
-  Eigen::FullPivLU<MatrixXd> lu(scaled);
-  lu.setThreshold(1e-12);
-  if (!lu.isInvertible()) {
-    if (na > 0) {
-      Eigen::FullPivLU<MatrixXd> rows(A);
-      rows.setThreshold(1e-12);
-      if (rows.rank() < na) {
-        throw std::invalid_argument("the bilateral rows A depend on each other (rank " +
-                                    std::to_string(rows.rank()) + " of " + std::to_string(na) +
-                                    "); remove redundant joints");
-      }
+  return scale;
+}
+
+Mobility::Mobility(const MatrixXd& M, const MatrixXd& A) {
+  check_sizes(M, A);
+  const Index nv = M.rows();
+  scale_ = coordinate_scales(M, A);
+
+  // motions that the joints allow, by elimination: what no joint touches stays apart
+  rounding_ = 32 * static_cast<double>(nv) * kEps;
+  N_ = MatrixXd::Identity(nv, nv);
+  if (A.rows() > 0) {
+    const VectorXd rows = row_scales(A, scale_);
+    Eigen::FullPivLU<MatrixXd> lu(rows.asDiagonal() * A * scale_.asDiagonal());
+    lu.setThreshold(kDependent);
+    rank_ = static_cast<int>(lu.rank());
+    if (rank_ == nv) {
+      N_.resize(nv, 0);
+    } else if (rank_ > 0) {
+      N_ = lu.kernel();
+      const auto U = lu.matrixLU().topLeftCorner(rank_, rank_).triangularView<Eigen::Upper>();
+      const MatrixXd inverse = U.solve(MatrixXd::Identity(rank_, rank_));
+      rounding_ *= std::max(1.0, inverse.cwiseAbs().rowwise().sum().maxCoeff());
     }
-    const VectorXd free = lu.kernel().col(0).head(nv);
-    Eigen::Index worst = 0;
-    free.cwiseAbs().maxCoeff(&worst);
-    throw std::invalid_argument("neither mass nor a bilateral row determines velocity " +
-                                std::to_string(worst) +
-                                "; M is singular there: give the body mass or a joint");
   }
-  const MatrixXd inverse = scale.asDiagonal() * lu.inverse() * scale.asDiagonal();
-  Kkt blocks{inverse.topLeftCorner(nv, nv), inverse.bottomLeftCorner(na, nv),
-             inverse.bottomRightCorner(na, na)};
-  blocks.Mdag = 0.5 * (blocks.Mdag + blocks.Mdag.transpose()).eval();
+  if (N_.cols() == 0) return;
+
+  // their inertia
+  const MatrixXd scaled = scale_.asDiagonal() * M * scale_.asDiagonal();
+  MatrixXd S = N_.transpose() * scaled * N_;
+  S = 0.5 * (S + S.transpose()).eval();
+  unit_.resize(S.rows());
+  for (Index j = 0; j < S.rows(); ++j) {
+    if (!(S(j, j) > kMassless * N_.col(j).squaredNorm())) undetermined(N_.col(j));
+    unit_[j] = inverse_power(std::sqrt(S(j, j)));
+  }
+  S = unit_.asDiagonal() * S * unit_.asDiagonal();
+  inertia_.compute(S);
+  if (!(inertia_.vectorD().minCoeff() > kMassless)) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(S);
+    undetermined(N_ * unit_.cwiseProduct(solver.eigenvectors().col(0)));
+  }
+}
+
+MatrixXd Mobility::free_part(const MatrixXd& J) const {
+  const MatrixXd scaled = J * scale_.asDiagonal();
+  MatrixXd free = N_.transpose() * scaled.transpose();
+  if (rank_ == 0) return free;
+  const MatrixXd size = N_.transpose().cwiseAbs() * scaled.transpose().cwiseAbs();
+  for (Index k = 0; k < free.cols() && free.rows() > 0; ++k) {
+    const double zero = rounding_ * size.col(k).maxCoeff();
+    for (double& x : free.col(k)) x = std::abs(x) <= zero ? 0 : x;
+  }
+  return free;
+}
+
+MatrixXd Mobility::delassus(const MatrixXd& free) const {
+  if (free.rows() == 0) return MatrixXd::Zero(free.cols(), free.cols());
+  const MatrixXd X = inertia_.transpositionsP() * MatrixXd(unit_.asDiagonal() * free);
+  const MatrixXd Y = inertia_.matrixL().solve(X);
+  const MatrixXd G = Y.transpose() * inertia_.vectorD().cwiseInverse().asDiagonal() * Y;
+  return 0.5 * (G + G.transpose());
+}
+
+MatrixXd Mobility::response(const MatrixXd& free) const {
+  if (free.rows() == 0) return MatrixXd::Zero(scale_.size(), free.cols());
+  return scale_.asDiagonal() *
+         (N_ * (unit_.asDiagonal() * inertia_.solve(MatrixXd(unit_.asDiagonal() * free))));
+}
+
+MatrixXd Mobility::Mdag() const {
+  const Index nv = scale_.size();
+  const MatrixXd full = response(free_part(MatrixXd::Identity(nv, nv)));
+  return 0.5 * (full + full.transpose());
+}
+
+Kkt kkt(const MatrixXd& M, const MatrixXd& A) {
+  const Mobility mobility(M, A);
+  const Index nv = M.rows(), na = A.rows();
+  if (mobility.rank() < na) {
+    throw std::invalid_argument("the bilateral rows A depend on each other (rank " +
+                                std::to_string(mobility.rank()) + " of " + std::to_string(na) +
+                                "); remove redundant joints");
+  }
+  Kkt blocks{mobility.Mdag(), MatrixXd(na, nv), MatrixXd(na, na)};
+  if (na == 0) return blocks;
+
+  // A†ᵀ b is the motion of least energy with A v = b: some such motion, less what M† makes of it
+  const VectorXd scale = coordinate_scales(M, A), rows = row_scales(A, scale);
+  const MatrixXd As = rows.asDiagonal() * A * scale.asDiagonal();
+  const MatrixXd some =
+      scale.asDiagonal() * As.completeOrthogonalDecomposition().solve(MatrixXd(rows.asDiagonal()));
+  const MatrixXd least = some - mobility.response(mobility.free_part((M * some).transpose()));
+  blocks.Adag = least.transpose();
+  blocks.Lambda = -least.transpose() * M * least;
   return blocks;
 }
 

@@ -64,30 +64,52 @@ std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std
   return loaded;
 }
 
-System::Impl::Impl(std::shared_ptr<const Loaded> prepared)
-    : loaded(std::move(prepared)),
-      data(make_data(*loaded->wide)),
-      control(VectorXd::Zero(loaded->wide->nu)) {}
+System::Impl::Impl(std::shared_ptr<const Loaded> prepared) : loaded(std::move(prepared)) {
+  const mjModel& m = wide();
+  DataPtr data = make_data(m);
+  inputs = {vector(data->ctrl, m.nu), vector(data->act, m.na),
+            vector(data->mocap_pos, 3 * m.nmocap), vector(data->mocap_quat, 4 * m.nmocap)};
+  idle_.push_back(std::make_unique<Workspace>(*this, std::move(data)));
+}
 
-System::Impl::Impl(const Impl& other)
-    : loaded(other.loaded),
-      data(mj_copyData(nullptr, other.loaded->wide.get(), other.data.get())),
-      control(other.control) {}
+System::Impl::Borrowed System::Impl::borrow() const {
+  {
+    const std::lock_guard lock(guard_);
+    if (!idle_.empty()) {
+      Workspace* idle = idle_.back().release();
+      idle_.pop_back();
+      return {idle, {this}};
+    }
+  }
+  return {new Workspace{*this, make_data(wide())}, {this}};
+}
 
-void System::Impl::place(const VectorXd& q) {
+void System::Impl::GiveBack::operator()(Workspace* workspace) const {
+  std::unique_ptr<Workspace> idle(workspace);
+  const std::lock_guard lock(to->guard_);
+  to->idle_.push_back(std::move(idle));
+}
+
+void System::Impl::Workspace::place(const VectorXd& q) {
   if (q.size() != wide().nq)
     throw std::invalid_argument("q has " + std::to_string(q.size()) +
                                 " entries, but the model has " + std::to_string(wide().nq) +
                                 " coordinates (nq)");
   if (!q.allFinite()) throw std::invalid_argument("q has an entry that is not finite");
-  std::copy(q.begin(), q.end(), data->qpos);
+  const auto put = [](const VectorXd& from, mjtNum* to) {
+    std::copy(from.begin(), from.end(), to);
+  };
+  put(q, data->qpos);
+  put(system.inputs.control, data->ctrl);
+  put(system.inputs.activation, data->act);
+  put(system.inputs.mocap_pos, data->mocap_pos);
+  put(system.inputs.mocap_quat, data->mocap_quat);
 }
 
-void System::Impl::fill_forces(double t, const VectorXd& v, Terms& terms) {
+void System::Impl::Workspace::fill_forces(double t, const VectorXd& v, Terms& terms) {
   const mjModel& m = smooth();
   data->time = t;
   std::copy(v.begin(), v.end(), data->qvel);
-  std::copy(control.begin(), control.end(), data->ctrl);
   mj_fwdPosition(&m, data.get());
   mj_fwdVelocity(&m, data.get());
   mj_fwdActuation(&m, data.get());
@@ -99,7 +121,7 @@ void System::Impl::fill_forces(double t, const VectorXd& v, Terms& terms) {
 }
 
 // Of springs, damping and servos: what an implicit integrator needs most.
-void System::Impl::fill_stiffness(Terms& terms) {
+void System::Impl::Workspace::fill_stiffness(Terms& terms) {
   const mjModel& m = smooth();
   terms.Kq.setZero(m.nv, m.nv);
   terms.Kv.setZero(m.nv, m.nv);
@@ -129,13 +151,13 @@ void System::Impl::fill_stiffness(Terms& terms) {
 #endif
 }
 
-int System::Impl::joint_rows() const {
+int System::Impl::Workspace::joint_rows() const {
   return static_cast<int>(
       std::count(data->efc_type, data->efc_type + data->nefc, mjCNSTR_EQUALITY));
 }
 
 // Equality constraints, from the rows that fill_forces() left.
-void System::Impl::fill_joints(const VectorXd& q, const VectorXd& v, Terms& terms) {
+void System::Impl::Workspace::fill_joints(const VectorXd& q, const VectorXd& v, Terms& terms) {
   const mjModel& m = smooth();
   const int na = joint_rows();
   terms.A.resize(na, m.nv);
@@ -167,7 +189,7 @@ void System::Impl::fill_joints(const VectorXd& q, const VectorXd& v, Terms& term
   mj_fwdPosition(&m, data.get());
 }
 
-std::vector<Contact> System::Impl::limits() const {
+std::vector<Contact> System::Impl::Workspace::limits() const {
   const mjModel& m = smooth();
   std::vector<Contact> limits;
   if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return limits;
@@ -188,8 +210,8 @@ std::vector<Contact> System::Impl::limits() const {
     const double q = data->qpos[m.jnt_qposadr[j]];
     const Vector3d point = vector(data->xanchor + 3 * j, 3), axis = vector(data->xaxis + 3 * j, 3);
     const Eigen::RowVectorXd J = Eigen::RowVectorXd::Unit(m.nv, m.jnt_dofadr[j]);
-    add(loaded->joints[j] + ".lower", q - m.jnt_range[2 * j], J, point, axis);
-    add(loaded->joints[j] + ".upper", m.jnt_range[2 * j + 1] - q, -J, point, -axis);
+    add(system.loaded->joints[j] + ".lower", q - m.jnt_range[2 * j], J, point, axis);
+    add(system.loaded->joints[j] + ".upper", m.jnt_range[2 * j + 1] - q, -J, point, -axis);
   }
 
   // ball joints and tendons when near; the lower end of a tendon comes first
@@ -199,7 +221,7 @@ std::vector<Contact> System::Impl::limits() const {
     const Eigen::RowVectorXd J = vector(data->efc_J + i * m.nv, m.nv).transpose();
     const double phi = data->efc_pos[i];
     if (type == mjCNSTR_LIMIT_JOINT && m.jnt_type[id] == mjJNT_BALL) {
-      add(loaded->joints[id] + ".limit", phi, J, vector(data->xanchor + 3 * id, 3),
+      add(system.loaded->joints[id] + ".limit", phi, J, vector(data->xanchor + 3 * id, 3),
           vector(data->xaxis + 3 * id, 3));
     } else if (type == mjCNSTR_LIMIT_TENDON) {
       const double above = data->ten_length[id] - m.tendon_range[2 * id];
@@ -213,7 +235,7 @@ std::vector<Contact> System::Impl::limits() const {
   return limits;
 }
 
-void System::Impl::fill_contacts(Terms& terms) {
+void System::Impl::Workspace::fill_contacts(Terms& terms) {
   const mjModel& m = wide();
   const int nv = m.nv;
   terms.contacts.clear();
@@ -228,7 +250,7 @@ void System::Impl::fill_contacts(Terms& terms) {
     mj_jac(&m, data.get(), of_second.data(), nullptr, touch.point.data(),
            m.geom_bodyid[touch.second]);
     const MatrixXd J = touch.frame * (of_first - of_second);
-    std::string name = loaded->geoms[touch.first] + "/" + loaded->geoms[touch.second];
+    std::string name = system.loaded->geoms[touch.first] + "/" + system.loaded->geoms[touch.second];
     if (touch.count > 1) name.append(":").append(std::to_string(touch.nth + 1));
     terms.contacts.push_back({.name = std::move(name),
                               .phi = touch.phi,
@@ -243,14 +265,15 @@ void System::Impl::fill_contacts(Terms& terms) {
 }
 
 // MuJoCo refuses most models with massless bodies by itself.
-void System::Impl::check_inertia() {
+void System::Impl::check_inertia() const {
   const mjModel& m = smooth();
   if (m.nv == 0)
     throw std::invalid_argument("the model has no joints: nothing in it can move (nv is 0)");
-  std::copy_n(m.qpos0, m.nq, data->qpos);
-  mj_fwdPosition(&m, data.get());
+  const Borrowed work = borrow();
+  work->place(vector(m.qpos0, m.nq));
+  mj_fwdPosition(&m, work->data.get());
   MatrixXd M(m.nv, m.nv);
-  mj_fullM(&m, M.data(), data->qM);
+  mj_fullM(&m, M.data(), work->data->qM);
   for (int i = 0; i < m.nv; ++i) {
     if (M(i, i) > 1e-14) continue;
     throw std::invalid_argument("body " + body_name(m, m.dof_bodyid[i]) +

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,17 +25,52 @@ struct Loaded {
 
 std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std::string warning);
 
+/// What a System is told besides its model.
+struct Inputs {
+  Eigen::VectorXd control, activation;    ///< of the actuators
+  Eigen::VectorXd mocap_pos, mocap_quat;  ///< places of mocap bodies
+};
+
+/// Nothing here changes while a System is only read, except which workspaces lie idle: that is what
+/// lets many threads share one.
 struct System::Impl {
   std::shared_ptr<const Loaded> loaded;
-  DataPtr data;
-  Eigen::VectorXd control;
-  std::vector<Touch> touches;
+  Inputs inputs;
 
   explicit Impl(std::shared_ptr<const Loaded> prepared);
-  Impl(const Impl& other);
+  Impl(const Impl& other) : loaded(other.loaded), inputs(other.inputs) {}
 
   const mjModel& wide() const { return *loaded->wide; }
   const mjModel& smooth() const { return loaded->smooth; }
+
+  /// Memory of one evaluation. It remembers nothing that a later one could see: place() and
+  /// fill_forces() write all that MuJoCo reads.
+  struct Workspace;
+  struct GiveBack {
+    const Impl* to;
+    void operator()(Workspace* workspace) const;
+  };
+  using Borrowed = std::unique_ptr<Workspace, GiveBack>;
+  /// An idle workspace, or a new one; idle again when the caller is done.
+  Borrowed borrow() const;
+
+  /// Throws std::invalid_argument naming bodies without mass.
+  void check_inertia() const;
+  /// Of a keyframe; throws std::invalid_argument naming the known ones.
+  int key(const std::string& name) const;
+
+ private:
+  mutable std::mutex guard_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+struct System::Impl::Workspace {
+  const Impl& system;
+  DataPtr data;
+  std::vector<Touch> touches = {};
+
+  const mjModel& wide() const { return system.wide(); }
+  const mjModel& smooth() const { return system.smooth(); }
 
   /// Throws std::invalid_argument when q has the wrong size or is not finite.
   void place(const Eigen::VectorXd& q);
@@ -47,11 +83,6 @@ struct System::Impl {
   int joint_rows() const;
   /// Limits of hinges and slides, and those of ball joints and tendons that are near.
   std::vector<Contact> limits() const;
-
-  /// Throws std::invalid_argument naming bodies without mass.
-  void check_inertia();
-  /// Of a keyframe; throws std::invalid_argument naming the known ones.
-  int key(const std::string& name) const;
 };
 
 inline Eigen::VectorXd vector(const mjtNum* values, int size) {

@@ -79,12 +79,15 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   const DataPtr data = make_data(*model);
   if (state.q.size() != model->nq || state.v.size() != model->nv)
     throw std::invalid_argument("the state needs q with nq and v with nv entries");
-  std::copy(state.q.begin(), state.q.end(), data->qpos);
-  std::copy(state.v.begin(), state.v.end(), data->qvel);
-  std::copy(system.control().begin(), system.control().end(), data->ctrl);
-  std::copy_n(system.data()->act, model->na, data->act);
-  std::copy_n(system.data()->mocap_pos, 3 * model->nmocap, data->mocap_pos);
-  std::copy_n(system.data()->mocap_quat, 4 * model->nmocap, data->mocap_quat);
+  const auto put = [](const VectorXd& from, mjtNum* to) {
+    std::copy(from.begin(), from.end(), to);
+  };
+  put(state.q, data->qpos);
+  put(state.v, data->qvel);
+  put(system.control(), data->ctrl);
+  put(system.activation(), data->act);
+  put(system.mocap_positions(), data->mocap_pos);
+  put(system.mocap_orientations(), data->mocap_quat);
 
   OwnOutcome outcome{.v_stop = state.v, .q_stop = state.q, .v_plus = state.v, .q_plus = state.q};
   double deepest = 0;

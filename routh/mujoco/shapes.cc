@@ -161,8 +161,9 @@ const float* colour(const mjModel& m, int geom) {
 
 std::vector<Surface> System::shapes(const VectorXd& q, int segments) const {
   const mjModel& m = impl_->wide();
-  impl_->place(q);
-  mj_kinematics(&m, impl_->data.get());
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
+  mj_kinematics(&m, work->data.get());
   std::vector<Surface> surfaces;
   for (int g = 0; g < m.ngeom; ++g) {
     const float* rgba = colour(m, g);
@@ -171,9 +172,9 @@ std::vector<Surface> System::shapes(const VectorXd& q, int segments) const {
     if (s.faces.empty()) continue;
     s.colour = {rgba[0], rgba[1], rgba[2]};
     s.fixed = m.body_weldid[m.geom_bodyid[g]] == 0;
-    const Eigen::Map<const Vector3d> at(impl_->data->geom_xpos + 3 * g);
+    const Eigen::Map<const Vector3d> at(work->data->geom_xpos + 3 * g);
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> turned(
-        impl_->data->geom_xmat + 9 * g);
+        work->data->geom_xmat + 9 * g);
     for (Vector3d& p : s.vertices) p = at + turned * p;
     surfaces.push_back(std::move(s));
   }
@@ -184,13 +185,14 @@ Vector3d System::relative_velocity(const Contact& contact, const VectorXd& q,
                                    const VectorXd& v) const {
   const mjModel& m = impl_->wide();
   if (contact.pair < 0) return Vector3d::Zero();
-  impl_->place(q);
-  mj_kinematics(&m, impl_->data.get());
-  mj_comPos(&m, impl_->data.get());
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
+  mj_kinematics(&m, work->data.get());
+  mj_comPos(&m, work->data.get());
   Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> first(3, m.nv), second(3, m.nv);
-  mj_jac(&m, impl_->data.get(), first.data(), nullptr, contact.point.data(),
+  mj_jac(&m, work->data.get(), first.data(), nullptr, contact.point.data(),
          m.geom_bodyid[contact.pair / m.ngeom]);
-  mj_jac(&m, impl_->data.get(), second.data(), nullptr, contact.point.data(),
+  mj_jac(&m, work->data.get(), second.data(), nullptr, contact.point.data(),
          m.geom_bodyid[contact.pair % m.ngeom]);
   const Vector3d a = first * v, b = second * v;
   return a.norm() >= b.norm() ? Vector3d(a - b) : Vector3d(b - a);

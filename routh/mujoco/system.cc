@@ -55,47 +55,50 @@ int System::nu() const { return impl_->wide().nu; }
 
 void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms,
                       const std::vector<char>* /*wanted*/) const {
-  impl_->place(q);
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
   if (v.size() != nv())
     throw std::invalid_argument("v has " + std::to_string(v.size()) +
                                 " entries, but the model has " + std::to_string(nv()) +
                                 " velocities (nv)");
   if (!v.allFinite()) throw std::invalid_argument("v has an entry that is not finite");
-  impl_->fill_forces(t, v, terms);
-  impl_->fill_stiffness(terms);
-  impl_->fill_joints(q, v, terms);
-  impl_->fill_contacts(terms);
+  work->fill_forces(t, v, terms);
+  work->fill_stiffness(terms);
+  work->fill_joints(q, v, terms);
+  work->fill_contacts(terms);
 }
 
 void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint) const {
-  impl_->place(q);
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
   const mjModel& m = impl_->smooth();
-  mjData* d = impl_->data.get();
+  mjData* d = work->data.get();
   mj_kinematics(&m, d);
   mj_comPos(&m, d);
   mj_tendon(&m, d);
   mj_makeConstraint(&m, d);
-  joint.resize(impl_->joint_rows());
+  joint.resize(work->joint_rows());
   for (int i = 0, row = 0; i < d->nefc; ++i)
     if (d->efc_type[i] == mjCNSTR_EQUALITY) joint[row++] = d->efc_pos[i];
 
-  const std::vector<Contact> limits = impl_->limits();
+  const std::vector<Contact> limits = work->limits();
   mj_collision(&impl_->wide(), d);
-  find_touches(impl_->wide(), *d, impl_->touches);
-  contact.resize(static_cast<Eigen::Index>(impl_->touches.size() + limits.size()));
+  find_touches(impl_->wide(), *d, work->touches);
+  contact.resize(static_cast<Eigen::Index>(work->touches.size() + limits.size()));
   Eigen::Index i = 0;
-  for (const Touch& touch : impl_->touches) contact[i++] = touch.phi;
+  for (const Touch& touch : work->touches) contact[i++] = touch.phi;
   for (const Contact& limit : limits) contact[i++] = limit.phi;
 }
 
 double System::potential_energy(const VectorXd& q) const {
-  impl_->place(q);
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
   const mjModel& m = impl_->smooth();
-  mj_kinematics(&m, impl_->data.get());
-  mj_comPos(&m, impl_->data.get());
-  mj_tendon(&m, impl_->data.get());
-  mj_energyPos(&m, impl_->data.get());
-  return impl_->data->energy[0];
+  mj_kinematics(&m, work->data.get());
+  mj_comPos(&m, work->data.get());
+  mj_tendon(&m, work->data.get());
+  mj_energyPos(&m, work->data.get());
+  return work->data->energy[0];
 }
 
 void System::integrate(VectorXd& q, const VectorXd& v, double dt) const {
@@ -141,21 +144,21 @@ void System::set_reach(double reach) {
   if (!(reach > 0)) throw std::invalid_argument("reach must be positive");
   auto loaded = prepare(*impl_->loaded->original, reach, impl_->loaded->warning);
   auto changed = std::make_unique<Impl>(loaded);
-  mj_copyData(changed->data.get(), loaded->wide.get(), impl_->data.get());
-  changed->control = impl_->control;
+  changed->inputs = impl_->inputs;
   impl_ = std::move(changed);
 }
 
 double System::clearance(const VectorXd& q, int joint) const {
-  impl_->place(q);
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
   const mjModel& m = impl_->wide();
-  mj_kinematics(&m, impl_->data.get());
-  mj_comPos(&m, impl_->data.get());
-  mj_collision(&m, impl_->data.get());
-  find_touches(m, *impl_->data, impl_->touches);
+  mj_kinematics(&m, work->data.get());
+  mj_comPos(&m, work->data.get());
+  mj_collision(&m, work->data.get());
+  find_touches(m, *work->data, work->touches);
   const int root = m.body_rootid[m.jnt_bodyid[joint]];
   double least = std::numeric_limits<double>::infinity();
-  for (const Touch& touch : impl_->touches) {
+  for (const Touch& touch : work->touches) {
     const int first = m.geom_bodyid[touch.first], second = m.geom_bodyid[touch.second];
     const bool lands = (m.body_rootid[first] == root && m.body_weldid[second] == 0) ||
                        (m.body_rootid[second] == root && m.body_weldid[first] == 0);
@@ -173,7 +176,7 @@ std::vector<std::string> System::actuator_names() const {
   return names;
 }
 
-const VectorXd& System::control() const { return impl_->control; }
+const VectorXd& System::control() const { return impl_->inputs.control; }
 
 void System::set_control(const VectorXd& control) {
   if (control.size() != nu())
@@ -181,19 +184,21 @@ void System::set_control(const VectorXd& control) {
                                 " entries, but the model has " + std::to_string(nu()) +
                                 " actuators (nu)");
   if (!control.allFinite()) throw std::invalid_argument("control has an entry that is not finite");
-  impl_->control = control;
+  impl_->inputs.control = control;
 }
 
 void System::set_control(const std::string& keyframe) {
   const mjModel& m = impl_->wide();
   const int key = impl_->key(keyframe);
-  impl_->control = vector(m.key_ctrl + key * m.nu, m.nu);
-  std::copy_n(m.key_act + key * m.na, m.na, impl_->data->act);
-  std::copy_n(m.key_mpos + 3 * key * m.nmocap, 3 * m.nmocap, impl_->data->mocap_pos);
-  std::copy_n(m.key_mquat + 4 * key * m.nmocap, 4 * m.nmocap, impl_->data->mocap_quat);
+  impl_->inputs.control = vector(m.key_ctrl + key * m.nu, m.nu);
+  impl_->inputs.activation = vector(m.key_act + key * m.na, m.na);
+  impl_->inputs.mocap_pos = vector(m.key_mpos + 3 * key * m.nmocap, 3 * m.nmocap);
+  impl_->inputs.mocap_quat = vector(m.key_mquat + 4 * key * m.nmocap, 4 * m.nmocap);
 }
 
 const mjModel_* System::model() const { return impl_->loaded->original.get(); }
-const mjData_* System::data() const { return impl_->data.get(); }
+const VectorXd& System::activation() const { return impl_->inputs.activation; }
+const VectorXd& System::mocap_positions() const { return impl_->inputs.mocap_pos; }
+const VectorXd& System::mocap_orientations() const { return impl_->inputs.mocap_quat; }
 
 }  // namespace routh::mujoco

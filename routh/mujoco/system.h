@@ -10,7 +10,6 @@
 #include "routh/simulate/trajectory.h"
 
 struct mjModel_;
-struct mjData_;
 
 /// Models in MuJoCo's MJCF or in URDF as mechanisms. MuJoCo reads the file, computes inertia and
 /// forces, and detects collisions; its soft constraints become rigid ones:
@@ -31,8 +30,9 @@ class System final : public routh::System {
   /// for in the current folder.
   static System from_text(std::string_view text, const std::string& name = "model.xml");
 
-  /// Copies share the model. evaluate() and the like work in scratch memory of the object: every
-  /// thread needs a copy of its own.
+  /// Copies share the model. Any number of threads may read one System: each call works in memory
+  /// that it has to itself, and the answer does not depend on which. A set_ function needs the
+  /// System to itself.
   System(const System& other);
   System(System&&) noexcept;
   System& operator=(System other) noexcept;
@@ -90,10 +90,12 @@ class System final : public routh::System {
   /// Inputs and inner states of the actuators and places of mocap bodies as in a keyframe.
   void set_control(const std::string& keyframe);
 
+  const Eigen::VectorXd& activation() const;          ///< inner states of the actuators
+  const Eigen::VectorXd& mocap_positions() const;     ///< of mocap bodies, x y z each [m]
+  const Eigen::VectorXd& mocap_orientations() const;  ///< quaternions w x y z
+
   /// The model as it was read, for MuJoCo's own functions.
   const mjModel_* model() const;
-  /// The object's scratch memory, where actuators' states and mocap bodies are.
-  const mjData_* data() const;
 
  private:
   struct Impl;

@@ -202,10 +202,18 @@ Motion prepare(const System& system, const State& start, const CompliantOptions&
   if (!(o.eps > 0)) fail("eps must be positive");
   if (!(o.mass > 0)) fail("mass must be positive");
   if (!(o.damping_ratio >= 0)) fail("damping_ratio must not be negative");
+  if (system.nq() != system.nv() || system.contacts_vary())
+    fail(
+        "compliant contacts need coordinates whose rates are the velocities, and contacts that are "
+        "always the same; use time-stepping");
+  if (start.q.size() != system.nq() || start.v.size() != system.nv())
+    fail("start: q and v must have " + std::to_string(system.nv()) + " entries");
+  if (!start.q.allFinite() || !start.v.allFinite()) fail("start: q and v must be finite");
   Motion motion{system, o, system.nv(), {}, {}};
   system.evaluate(start.time, start.q, start.v, motion.terms);
   if (motion.terms.A.rows() > 0)
     fail("compliant contacts need minimal coordinates: the mechanism has bilateral rows");
+  require_one_tangent(motion.terms, "the compliant method");
   const std::size_t m = motion.terms.contacts.size();
   if (o.stiffness.size() != 1 && o.stiffness.size() != m)
     fail("stiffness must have one value, or one for each of the " + std::to_string(m) +

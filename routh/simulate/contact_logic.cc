@@ -135,9 +135,8 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
   double count = 1;
   for (const auto& c : choices) count *= static_cast<double>(c.size());
   if (count > kMostModes) {
-    throw std::invalid_argument(
-        std::to_string(scope.size()) +
-        " contacts touch at once: too many modes to try; use time-stepping");
+    throw std::runtime_error(std::to_string(scope.size()) +
+                             " contacts touch at once: too many modes to try; use time-stepping");
   }
 
   ModeChoice found;

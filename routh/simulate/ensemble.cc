@@ -42,6 +42,7 @@ EnsembleRun summary(const System& system, const Trajectory& t, std::uint64_t ind
                   .final = t.final,
                   .word = word_of(t, contacts),
                   .final_mode = t.modes.empty() ? "" : to_string(t.modes.back(), contacts),
+                  .message = t.message,
                   .energy_start = t.energy.front(),
                   .energy_end = t.energy.back(),
                   .finished = true};
@@ -110,6 +111,7 @@ EnsembleResult ensemble(const System& system, const State& start, const HybridOp
                           .final = start,
                           .word = std::string("failed: ") + e.what(),
                           .final_mode = "failed",
+                          .message = e.what(),
                           .finished = true};
         const std::lock_guard lock(trouble);
         if (k < first_error_index) first_error_index = k, first_error = std::current_exception();
@@ -127,7 +129,7 @@ EnsembleResult ensemble(const System& system, const State& start, const HybridOp
   std::erase_if(result.runs, [](const EnsembleRun& run) { return !run.finished; });
   const bool all_failed =
       std::all_of(result.runs.begin(), result.runs.end(),
-                  [](const EnsembleRun& run) { return run.status == SimulationStatus::kStopped; });
+                  [](const EnsembleRun& run) { return run.final_mode == "failed"; });
   if (first_error && all_failed) std::rethrow_exception(first_error);
   result.stopped = result.runs.size() < options.runs;
   result.words = grouped(result.runs, &EnsembleRun::word);

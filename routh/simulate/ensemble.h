@@ -28,6 +28,7 @@ struct EnsembleRun {
   State final;
   std::string word;        ///< the contact modes it went through
   std::string final_mode;  ///< the last of them
+  std::string message;     ///< why it stopped before the end
   int impacts = 0;
   double energy_start = 0, energy_end = 0;  ///< [J]
   double largest_gain = 0;                  ///< of energy in an impact [J]; never above rounding
@@ -49,8 +50,8 @@ struct [[nodiscard]] EnsembleResult {
   double seconds = 0;
 };
 
-/// A run that simulate() refuses is kept as failed, with the reason as its word; when all are, the
-/// first reason is thrown.
+/// A run that stops before its end keeps its place, with its reason. One that simulate() refuses is
+/// kept as failed; when all are, the first reason is thrown.
 EnsembleResult ensemble(const System& system, const State& start, const HybridOptions& hybrid,
                         const EnsembleOptions& options);
 

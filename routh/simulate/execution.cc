@@ -52,6 +52,7 @@ void Execution::begin() {
           "law: impacts of limbs without mass have the plastic map alone; leave the law out");
   kernel.evaluate(t, q, v);
   const Terms& terms = kernel.terms();
+  require_one_tangent(terms, "hybrid simulation");
   mode.assign(terms.contacts.size(), Grip::kOpen);
   require(terms.forces.allFinite(), "the forces are not finite at the start");
   for (Eigen::Index i = 0; i < terms.joint_gap.size(); ++i) {
@@ -211,14 +212,14 @@ void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& ne
   const ChosenOutcome chosen = o.law(reduced.problem, log.events.size());
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
-    event.path.push_back(in_turn(reduced.problem, impulse_at));
+    event.path.push_back(in_turn(reduced.problem, impulse_at, 1));
   take_outcome(reduced, chosen.outcome, event, next);
 }
 
 void Execution::take_outcome(const ReducedImpact& reduced, const Outcome& outcome, Event& event,
                              Mode& next) {
   v = reduced.lift(v, outcome.impulse);
-  event.impulse = in_turn(reduced.problem, outcome.impulse);
+  event.impulse = in_turn(reduced.problem, outcome.impulse, 1);
   next = mode_after(reduced, outcome);
 }
 

@@ -83,6 +83,7 @@ double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd&
   solver.dense(at, state);
   if (g.kind == Guard::kGap) {
     system.gaps(state.head(q.size()), phi, joint_gap);
+    if (phi.size() != contacts()) kernel.evaluate(at, state.head(q.size()), state.tail(v.size()));
     return phi[g.contact];
   }
   if (!flow(at, state, rate)) return 0;
@@ -330,8 +331,14 @@ void Execution::run() {
   begin();
   log.modes.push_back(mode);
   record(true);
-  settle(o.touching);
-  while (!stopped && o.end - t > 1e-14 * std::max(1.0, std::abs(o.end))) advance();
+  try {
+    settle(o.touching);
+    while (!stopped && o.end - t > 1e-14 * std::max(1.0, std::abs(o.end))) advance();
+  } catch (const std::runtime_error& trouble) {
+    // an impact without outcome, too many contacts: the motion so far is worth keeping
+    stop(SimulationStatus::kStopped,
+         std::string(trouble.what()) + ", at t = " + std::to_string(t) + " s");
+  }
   log.final = {t, q, v};
   if (log.time.back() < t) push(t, q, v);
   log.lcps = logic.problems();

@@ -7,6 +7,7 @@
 #include "routh/impact/polytopes.h"
 #include "routh/model/kkt.h"
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/reduce.h"
 
 namespace routh {
 namespace {
@@ -119,9 +120,19 @@ InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
         "inclusion: the contact forces are not known; ask the simulation for its impulses, or use "
         "the hybrid method");
   }
+  if (system.nq() != system.nv() || system.contacts_vary())
+    throw std::invalid_argument(
+        "inclusion: needs coordinates whose rates are the velocities, and contacts that are always "
+        "the same");
   const std::vector<VectorXd>& v = t.v_raw.empty() ? t.v : t.v_raw;
-  const auto m =
-      static_cast<Index>(system.terms(t.q.front(), t.v.front(), t.time.front()).contacts.size());
+  const Terms at_start = system.terms(t.q.front(), t.v.front(), t.time.front());
+  require_one_tangent(at_start, "inclusion");
+  const auto m = static_cast<Index>(at_start.contacts.size());
+  const bool fits = std::all_of(t.impulse.begin(), t.impulse.end(),
+                                [m](const VectorXd& x) { return x.size() == 2 * m; });
+  if (impulses && !fits)
+    throw std::invalid_argument("inclusion: the trajectory's impulses are not those of the " +
+                                std::to_string(m) + " contacts of the system");
   Builder build;
   double last_impact = 0;
   std::vector<double> spans;  // of s between impacts

@@ -1,9 +1,12 @@
 #include "routh/simulate/mode_kernel.h"
 
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+
+#include "routh/model/kkt.h"
 
 namespace routh {
 
@@ -36,7 +39,20 @@ ModeKernel::ModeKernel(const System& system, std::vector<Limb> limbs)
 
 void ModeKernel::evaluate(double t, const VectorXd& q, const VectorXd& v) {
   t_ = t, q_ = q, v_ = v;
-  system_.evaluate(t, q, v, terms_);
+  refresh();
+}
+
+/// Terms at the kernel's state. Modes count the contacts, so that none may come or go.
+void ModeKernel::refresh() {
+  system_.evaluate(t_, q_, v_, terms_);
+  const int count = static_cast<int>(terms_.contacts.size());
+  if (contacts_ < 0) contacts_ = count;
+  if (count != contacts_) {
+    throw std::invalid_argument(
+        "the system had " + std::to_string(contacts_) + " contacts and has " +
+        std::to_string(count) + " at t = " + std::to_string(t_) +
+        " s: hybrid simulation needs all of them always; use time-stepping");
+  }
 }
 
 bool ModeKernel::limb_moves(const Limb& limb, int contact) const {
@@ -47,6 +63,21 @@ bool ModeKernel::limb_moves(const Limb& limb, int contact) const {
 bool ModeKernel::on_limb(int contact) const {
   return std::any_of(limbs_.begin(), limbs_.end(),
                      [&](const Limb& limb) { return limb_moves(limb, contact); });
+}
+
+/// Of the velocities; those without mass by what holds them, joints or contacts.
+VectorXd ModeKernel::scales() const {
+  const bool all = terms_.M.rows() == 0 || terms_.M.diagonal().minCoeff() > 0;
+  if (all) return coordinate_scales(terms_.M, terms_.A);
+  MatrixXd rows(terms_.A.rows() + 2 * static_cast<Eigen::Index>(terms_.contacts.size()),
+                terms_.M.rows());
+  rows.topRows(terms_.A.rows()) = terms_.A;
+  Eigen::Index r = terms_.A.rows();
+  for (const Contact& c : terms_.contacts) {
+    rows.row(r++) = c.Jn;
+    rows.row(r++) = c.Jt.row(0);
+  }
+  return coordinate_scales(terms_.M, rows);
 }
 
 ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
@@ -63,10 +94,11 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
   result.skims = skims(result);
 
   // orthogonal rows so far, to see which new ones depend on them
+  const VectorXd unit = scales();
   MatrixXd basis(nv, nv);
   int rank = 0;
   const auto extend = [&](const auto& row) {
-    VectorXd rest = row.transpose();
+    VectorXd rest = row.transpose().cwiseProduct(unit);
     const double length = rest.norm();
     for (int pass = 0; pass < 2; ++pass) {
       for (int i = 0; i < rank; ++i) rest -= basis.col(i).dot(rest) * basis.col(i);
@@ -76,8 +108,11 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
     return true;
   };
   for (Eigen::Index i = 0; i < terms_.A.rows(); ++i) (void)extend(terms_.A.row(i));
+  const auto scaled = [&](const auto& row) -> RowVectorXd {
+    return row.cwiseProduct(unit.transpose());
+  };
   const auto alignment = [&](const RowVectorXd& a, const RowVectorXd& b) {
-    return std::abs(a.dot(b)) / (a.norm() * b.norm());
+    return std::abs(scaled(a).dot(scaled(b))) / (scaled(a).norm() * scaled(b).norm());
   };
   for (int k = 0; k < contacts; ++k) {
     if (!closed(mode[k])) continue;
@@ -101,9 +136,9 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
     }
     Layout::Dropped dropped{k, -1, 0};
     for (const int other : result.tangents) {
-      const RowVectorXd kept = terms_.contacts[other].Jt.row(0);
-      const double ratio = row.dot(kept) / kept.squaredNorm();
-      if ((row - ratio * kept).norm() <= kDependent * row.norm())
+      const RowVectorXd kept = scaled(terms_.contacts[other].Jt.row(0)), gone = scaled(row);
+      const double ratio = gone.dot(kept) / kept.squaredNorm();
+      if ((gone - ratio * kept).norm() <= kDependent * gone.norm())
         dropped.kept = other, dropped.ratio = std::abs(ratio);
     }
     result.dropped.push_back(dropped);
@@ -148,10 +183,48 @@ void ModeKernel::fill(const Layout& layout) {
   }
 }
 
+/// Measures velocities by their inertia and constraints by their rows, so that pivots of mixed
+/// units can be compared. Powers of two: nothing rounds.
+void ModeKernel::equilibrate(int n) {
+  const int w = n + 1, nv = static_cast<int>(v_.size());
+  const auto row = [&](int i) { return a_.data() + static_cast<std::size_t>(i) * w; };
+  unit_.assign(n, 0);
+  bool all = true;
+  for (int j = 0; j < nv; ++j) {
+    if (terms_.M(j, j) > 0)
+      unit_[j] = inverse_power(std::sqrt(terms_.M(j, j)));
+    else
+      all = false;
+  }
+  const auto measure = [&](int i) {
+    double largest = 0, any = 0;
+    for (int j = 0; j < nv; ++j) {
+      largest = std::max(largest, std::abs(row(i)[j]) * unit_[j]);
+      any = std::max(any, std::abs(row(i)[j]));
+    }
+    if (largest == 0) largest = any;
+    unit_[i] = largest > 0 ? inverse_power(largest) : 1;
+  };
+  for (int i = nv; i < n; ++i) measure(i);
+  for (int j = 0; j < nv && !all; ++j) {
+    if (unit_[j] > 0) continue;
+    double held = 0;
+    for (int i = nv; i < n; ++i) held = std::max(held, std::abs(row(i)[j]) * unit_[i]);
+    unit_[j] = held > 0 ? inverse_power(held) : 1;
+  }
+  for (int i = 0; i < n; ++i) {
+    double* r = row(i);
+    const double own = unit_[i];
+    for (int j = 0; j < n; ++j) r[j] *= own * unit_[j];
+    r[n] *= own;
+  }
+}
+
 /// Gaussian elimination with scaled partial pivoting; the solution replaces the last column.
 bool ModeKernel::eliminate(int n) {
   const int w = n + 1;
   const auto row = [&](int i) { return a_.data() + static_cast<std::size_t>(i) * w; };
+  equilibrate(n);
   row_size_.resize(n);
   for (int i = 0; i < n; ++i) {
     double largest = 0;
@@ -185,6 +258,7 @@ bool ModeKernel::eliminate(int n) {
     for (int j = i + 1; j < n; ++j) sum -= row(i)[j] * row(j)[n];
     row(i)[n] = sum / row(i)[i];
   }
+  for (int i = 0; i < n; ++i) row(i)[n] *= unit_[i];
   return true;
 }
 
@@ -320,7 +394,7 @@ void ModeKernel::follow_laws(const Layout& layout) {
     const int k = limb.coordinate;
     if (!limb.acceleration) v_[k] = limb.rate ? limb.rate(t_, q_[k], v_[k]) : 0;
   }
-  system_.evaluate(t_, q_, v_, terms_);
+  refresh();
   bool gave_way = false;
   for (const Layout::Skim& skim : layout.skims) {
     const Limb& limb = limbs_[skim.limb];
@@ -329,7 +403,7 @@ void ModeKernel::follow_laws(const Layout& layout) {
         normal_velocity(skim.contact) / terms_.contacts[skim.contact].Jn[limb.coordinate];
     gave_way = true;
   }
-  if (gave_way) system_.evaluate(t_, q_, v_, terms_);
+  if (gave_way) refresh();
 }
 
 void ModeKernel::give_way(const Layout& layout, double t, const VectorXd& q, VectorXd& v) {
@@ -365,7 +439,7 @@ bool ModeKernel::flow(const Layout& layout, double t, const VectorXd& x, VectorX
 
 void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& v) {
   move_limbs(layout, t, q, v);
-  // positions: Newton's method, each time by the shortest motion
+  // positions: Newton's method, each time by the shortest motion as inertia measures it
   for (int iteration = 0; iteration < 5; ++iteration) {
     evaluate(t, q, v);
     const Eigen::Index joints = terms_.A.rows(),
@@ -379,8 +453,10 @@ void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& 
       A.row(joints + r) = terms_.contacts[layout.normals[r]].Jn;
       gap[joints + r] = terms_.contacts[layout.normals[r]].phi;
     }
-    if (gap.cwiseAbs().maxCoeff() < 1e-15) break;
-    q -= A.transpose() * (A * A.transpose()).fullPivLu().solve(gap);
+    if (gap.isZero(0)) break;
+    const VectorXd unit = scales();
+    A = (A * unit.asDiagonal()).eval();
+    q -= unit.cwiseProduct(A.completeOrthogonalDecomposition().solve(gap));
   }
   // velocities: the plastic map without friction changes nothing but what the rows forbid
   Layout without_friction = layout;
@@ -413,6 +489,12 @@ void ModeKernel::explain_singular(const Layout& layout) const {
   Eigen::Index r = nv + terms_.A.rows();
   for (const int k : layout.normals) rows.row(r++) = terms_.contacts[k].Jn;
   for (const int k : layout.tangents) rows.row(r++) = terms_.contacts[k].Jt.row(0);
+  const VectorXd unit = scales();
+  rows = (rows * unit.asDiagonal()).eval();
+  rows.topRows(nv) = (unit.asDiagonal() * rows.topRows(nv)).eval();
+  for (Eigen::Index i = nv; i < rows.rows(); ++i) {
+    if (!rows.row(i).isZero(0)) rows.row(i).normalize();
+  }
   Eigen::FullPivLU<MatrixXd> lu(rows);
   lu.setThreshold(1e-10);
   const std::vector<std::string> names = system_.coordinate_names();

@@ -104,14 +104,18 @@ class ModeKernel {
   bool on_limb(int contact) const;
 
  private:
+  void refresh();
   void fill(const Layout& layout);
   bool solve(const Layout& layout, Solution& solution);
+  void equilibrate(int n);
   bool eliminate(int n);
+  Eigen::VectorXd scales() const;
   bool limb_moves(const Limb& limb, int contact) const;
   void follow_laws(const Layout& layout);
 
   const System& system_;
   std::vector<Limb> limbs_;
+  int contacts_ = -1;  // their number, once known
   double t_ = 0;
   Eigen::VectorXd q_, v_;
   Terms terms_;
@@ -120,6 +124,7 @@ class ModeKernel {
   Eigen::VectorXd push_;          // r
   std::vector<double> a_;         // n rows of n + 1 numbers: the matrix and its right-hand side
   std::vector<double> row_size_;  // largest entry of each row
+  std::vector<double> unit_;      // of each unknown: powers of two
 };
 
 /// "{l, r}"; sliding contacts with friction as "l:slip".

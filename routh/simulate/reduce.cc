@@ -12,17 +12,44 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Each entry is measured by the inertia of its row and column, so that units do not matter.
 void check_inertia(const MatrixXd& M, bool joints) {
   if (!M.allFinite()) throw std::invalid_argument("M has an entry that is not finite");
-  const double size = M.cwiseAbs().maxCoeff();
-  if ((M - M.transpose()).cwiseAbs().maxCoeff() > 1e-9 * size)
-    throw std::invalid_argument("M is not symmetric; an inertia matrix must be");
-  const double least =
-      Eigen::SelfAdjointEigenSolver<MatrixXd>(M, Eigen::EigenvaluesOnly).eigenvalues().minCoeff();
-  if (least < -1e-10 * size || (!joints && least <= 1e-14 * size)) {
-    throw std::invalid_argument("M is not positive definite: its smallest eigenvalue is " +
-                                std::to_string(least));
+  VectorXd size = M.diagonal().cwiseAbs().cwiseSqrt();
+  for (Eigen::Index i = 0; i < M.rows(); ++i) {
+    for (Eigen::Index j = 0; j < i; ++j) {
+      if (std::abs(M(i, j) - M(j, i)) > 1e-9 * size[i] * size[j] &&
+          std::abs(M(i, j) - M(j, i)) > 1e-9 * std::abs(M(i, j) + M(j, i)))
+        throw std::invalid_argument("M is not symmetric; an inertia matrix must be");
+    }
   }
+  const VectorXd unit = size.unaryExpr([](double x) { return x > 0 ? 1 / x : 1; });
+  const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(
+                           unit.asDiagonal() * M * unit.asDiagonal(), Eigen::EigenvaluesOnly)
+                           .eigenvalues()
+                           .minCoeff();
+  if (least < -1e-10 || (!joints && least <= 1e-14)) {
+    throw std::invalid_argument("M is not positive definite: its smallest eigenvalue is " +
+                                std::to_string(least) + " of its diagonal");
+  }
+}
+
+/// How many tangents the contacts with friction have; the others may have any number.
+int tangents_of(const Terms& terms, const std::vector<int>& contacts) {
+  const Contact* first = nullptr;
+  for (const int i : contacts) {
+    const Contact& contact = terms.contacts[i];
+    if (contact.mu == 0) continue;
+    if (!first) first = &contact;
+    if (contact.Jt.rows() != first->Jt.rows() || contact.Jt.rows() < 1 || contact.Jt.rows() > 2) {
+      throw std::invalid_argument(
+          "contact " + contact.name + " has " + std::to_string(contact.Jt.rows()) +
+          " tangent rows (Jt) and contact " + first->name + " has " +
+          std::to_string(first->Jt.rows()) + "; give all one row or all two");
+    }
+  }
+  const Contact& one = first ? *first : terms.contacts[contacts.front()];
+  return static_cast<int>(std::clamp<Eigen::Index>(one.Jt.rows(), 1, 2));
 }
 
 }  // namespace
@@ -97,12 +124,13 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   const int nv = static_cast<int>(v.size());
   ReducedImpact reduced;
   check_inertia(terms.M, terms.A.rows() > 0);
-  reduced.Mdag = kkt(terms.M, terms.A).Mdag;
+  const Mobility mobility(terms.M, terms.A);
+  reduced.Mdag = mobility.Mdag();
   reduced.contacts = std::move(contacts);
 
   // rows: all normals, then the tangents contact by contact
   const int m = static_cast<int>(reduced.contacts.size());
-  const int tangents = m ? static_cast<int>(terms.contacts[reduced.contacts[0]].Jt.rows()) : 1;
+  const int tangents = m ? tangents_of(terms, reduced.contacts) : 1;
   ImpactProblem& p = reduced.problem;
   p.tangents = tangents;
   p.mu.resize(m);
@@ -110,11 +138,16 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   for (int k = 0; k < m; ++k) {
     const Contact& contact = terms.contacts[reduced.contacts[k]];
     reduced.J.row(k) = contact.Jn;
-    reduced.J.middleRows(m + k * tangents, tangents) = contact.Jt;
+    auto Jt = reduced.J.middleRows(m + k * tangents, tangents);
+    if (contact.Jt.rows() == tangents)
+      Jt = contact.Jt;
+    else
+      Jt.setZero();
     p.mu[k] = contact.mu;
   }
-  p.G = reduced.J * reduced.Mdag * reduced.J.transpose();
-  p.G = 0.5 * (p.G + p.G.transpose()).eval();
+  const MatrixXd free = mobility.free_part(reduced.J);
+  p.G = mobility.delassus(free);
+  reduced.W = mobility.response(free);
   p.c = reduced.J * v;
 
   // what the rows could amount to without cancellation tells which velocities are rounding
@@ -125,11 +158,25 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   return reduced;
 }
 
-Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse) {
-  Eigen::VectorXd turned(2 * problem.contacts());
-  for (int i = 0; i < problem.contacts(); ++i)
-    turned[2 * i] = impulse[i], turned[2 * i + 1] = impulse[problem.tangent(i)];
+Eigen::VectorXd in_turn(const ImpactProblem& problem, const Eigen::VectorXd& impulse,
+                        int tangents) {
+  const int t = tangents;
+  Eigen::VectorXd turned((1 + t) * problem.contacts());
+  for (int i = 0; i < problem.contacts(); ++i) {
+    turned[(1 + t) * i] = impulse[i];
+    turned.segment((1 + t) * i + 1, t) = impulse.segment(problem.tangent(i), t);
+  }
   return turned;
+}
+
+void require_one_tangent(const Terms& terms, const std::string& method) {
+  for (const Contact& contact : terms.contacts) {
+    if (contact.Jt.rows() < 1 || (contact.mu > 0 && contact.Jt.rows() != 1)) {
+      throw std::invalid_argument(method + " needs one tangent for each contact, but contact " +
+                                  contact.name + " has " + std::to_string(contact.Jt.rows()) +
+                                  " (Jt); time-stepping takes two");
+    }
+  }
 }
 
 double kinetic_energy(const Terms& terms, const VectorXd& v) {

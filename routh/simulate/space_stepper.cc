@@ -35,12 +35,31 @@ VectorXd push_out(const MatrixXd& G, const VectorXd& c) {
   return y;
 }
 
+void check_tangents(const Contact& contact) {
+  if (contact.mu > 0 && contact.Jt.rows() != 2) {
+    throw std::invalid_argument("contact " + contact.name + " has " +
+                                std::to_string(contact.Jt.rows()) +
+                                " tangent rows (Jt); in space friction needs two");
+  }
+}
+
 }  // namespace
 
 SpaceStepper::SpaceStepper(const System& sys, const State& start,
                            const TimeSteppingOptions& options)
     : system(sys), o(options) {
-  if (o.law) throw std::invalid_argument("in space impacts follow the simultaneous law alone");
+  const auto refuse = [](bool given, const std::string& what) {
+    if (given) throw std::invalid_argument(what + "; leave it out");
+  };
+  refuse(o.alpha.value_or(1) != 1, "alpha: systems in space are stepped with alpha = 1");
+  refuse(o.gamma.value_or(1) != 1, "gamma: systems in space are stepped with gamma = 1");
+  refuse(o.jacobians == Jacobians::kMidpoint,
+         "jacobians: in space rows are taken at the start of a step");
+  refuse(!o.detection, "detection: in space collisions are not looked for inside a step");
+  refuse(o.impulses, "impulses: in space impulses between records are not kept");
+  refuse(o.impacts_per_step != TimeSteppingOptions{}.impacts_per_step,
+         "impacts_per_step: in space a step is one problem, impacts included");
+  refuse(bool(o.law), "law: in space impacts follow the simultaneous law alone");
   s = start;
   v_weighted = start.v;
   impulses.resize(0);
@@ -54,6 +73,7 @@ void SpaceStepper::begin() {
                                 " m at the start; close them or ask for projection");
   }
   for (const Contact& contact : terms_.contacts) {
+    check_tangents(contact);
     if (contact.phi < -o.touching) {
       throw std::invalid_argument("contact " + contact.name + " penetrates by " +
                                   std::to_string(-contact.phi) + " m at the start");
@@ -71,8 +91,15 @@ void SpaceStepper::set_inertia(const MatrixXd& inertia) {
   if (terms_.A.rows() == 0) return;
   W_At_ = llt_.solve(terms_.A.transpose());
   joints_ = terms_.A * W_At_;
-  joints_.diagonal().array() += 1e-12 * joints_.diagonal().maxCoeff();  // redundant rows
+  // rows of the same size, whatever their units, with a trifle for redundant ones
+  joint_unit_ = joints_.diagonal().unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1; });
+  joints_ = (joint_unit_.asDiagonal() * joints_ * joint_unit_.asDiagonal()).eval();
+  joints_.diagonal().array() += 1e-12;
   joints_ldlt_.compute(joints_);
+}
+
+MatrixXd SpaceStepper::joint_impulse(const MatrixXd& rates) const {
+  return joint_unit_.asDiagonal() * joints_ldlt_.solve(MatrixXd(joint_unit_.asDiagonal() * rates));
 }
 
 void SpaceStepper::assemble(int tangents) {
@@ -81,10 +108,16 @@ void SpaceStepper::assemble(int tangents) {
   for (Eigen::Index i = 0; i < m; ++i) {
     const Contact& contact = terms_.contacts[near_[i]];
     J_.row(i) = contact.Jn;
-    if (tangents) J_.middleRows(m + tangents * i, tangents) = contact.Jt;
+    if (!tangents) continue;
+    auto Jt = J_.middleRows(m + tangents * i, tangents);
+    check_tangents(contact);
+    if (contact.Jt.rows() == tangents)
+      Jt = contact.Jt;
+    else
+      Jt.setZero();
   }
   W_Jt_ = llt_.solve(J_.transpose());
-  if (terms_.A.rows() > 0) W_Jt_ -= W_At_ * joints_ldlt_.solve(terms_.A * W_Jt_);
+  if (terms_.A.rows() > 0) W_Jt_ -= W_At_ * joint_impulse(terms_.A * W_Jt_);
 }
 
 void SpaceStepper::choose_near(const VectorXd& v, double dt) {
@@ -106,7 +139,7 @@ bool SpaceStepper::close_gaps() {
 
   set_inertia(terms_.M);
   VectorXd motion = VectorXd::Zero(system.nv());
-  if (terms_.A.rows() > 0) motion -= W_At_ * joints_ldlt_.solve(terms_.joint_gap);
+  if (terms_.A.rows() > 0) motion -= W_At_ * joint_impulse(terms_.joint_gap);
   near_.clear();
   for (std::size_t i = 0; i < terms_.contacts.size(); ++i) {
     if (terms_.contacts[i].phi <= 100 * worst) near_.push_back(static_cast<int>(i));
@@ -138,7 +171,7 @@ void SpaceStepper::step(double dt) {
                                 " s");
   set_inertia(inertia);
   VectorXd v = s.v + llt_.solve(push);
-  if (terms_.A.rows() > 0) v -= W_At_ * joints_ldlt_.solve(terms_.A * v);
+  if (terms_.A.rows() > 0) v -= W_At_ * joint_impulse(terms_.A * v);
 
   const VectorXd v_minus = s.v;
   VectorXd lambda;
@@ -155,7 +188,7 @@ void SpaceStepper::step(double dt) {
       const Contact& contact = terms_.contacts[near_[i]];
       problem.mu[i] = contact.mu;
       problem.c[i] += std::max(0.0, contact.phi) / dt;
-      if (const auto known = last_.find(contact.name); known != last_.end()) {
+      if (const auto known = last_.find(key(near_[i])); known != last_.end()) {
         lambda[i] = known->second.impulse[0];
         lambda.segment<2>(m + 2 * i) = known->second.impulse.tail<2>();
         modes[i] = known->second.mode;
@@ -175,7 +208,7 @@ void SpaceStepper::step(double dt) {
     for (int i = 0; i < m; ++i) {
       if (lambda[i] <= 0) continue;
       Vector3d impulse(lambda[i], lambda[m + 2 * i], lambda[m + 2 * i + 1]);
-      last_[terms_.contacts[near_[i]].name] = {impulse, solver.modes()[i]};
+      last_[key(near_[i])] = {impulse, solver.modes()[i]};
     }
   }
   s.v = v;
@@ -190,8 +223,9 @@ void SpaceStepper::note_impact(const VectorXd& v_minus, const VectorXd& lambda) 
   for (int i = 0; i < m; ++i) {
     const Contact& contact = terms_.contacts[near_[i]];
     const double approach = -contact.Jn.dot(v_minus), change = contact.Jn.dot(s.v - v_minus);
-    if (lambda[i] <= 0 || last_.count(contact.name) || approach <= 1e-3 || change <= 1e-3) continue;
-    event.contacts.push_back(index_of(contact.name));
+    if (lambda[i] <= 0 || last_.count(key(near_[i])) || approach <= 1e-3 || change <= 1e-3)
+      continue;
+    event.contacts.push_back(index_of(near_[i]));
     rows.push_back(i);
   }
   if (rows.empty()) return;
@@ -210,7 +244,13 @@ void SpaceStepper::note_solved(bool solved, double residual) {
   log.max_residual = std::max(log.max_residual, residual);
 }
 
-int SpaceStepper::index_of(const std::string& name) {
+std::string SpaceStepper::key(int contact) const {
+  return system.contacts_vary() ? terms_.contacts[contact].name : std::to_string(contact);
+}
+
+int SpaceStepper::index_of(int contact) {
+  if (!system.contacts_vary()) return contact;
+  const std::string& name = terms_.contacts[contact].name;
   const auto [place, fresh] = known_.try_emplace(name, static_cast<int>(log.contact_names.size()));
   if (fresh) log.contact_names.push_back(name);
   return place->second;

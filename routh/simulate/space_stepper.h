@@ -32,6 +32,8 @@ struct SpaceStepper final : Scheme {
  private:
   /// W = M̃⁻¹ without the motions that the joints forbid, and a velocity likewise.
   void set_inertia(const Eigen::MatrixXd& inertia);
+  /// Impulses of the joints that bring about these velocities of their rows.
+  Eigen::MatrixXd joint_impulse(const Eigen::MatrixXd& rates) const;
   /// Rows of the contacts in the step, normals first.
   void assemble(int tangents);
   /// The contacts that a step with about this velocity can close.
@@ -40,13 +42,17 @@ struct SpaceStepper final : Scheme {
   void step(double dt);
   void note_impact(const Eigen::VectorXd& v_minus, const Eigen::VectorXd& lambda);
   void note_solved(bool solved, double residual);
-  int index_of(const std::string& name);
+  /// What tells a contact from others from step to step: its place, or its name where they vary.
+  std::string key(int contact) const;
+  /// As Event::contacts count.
+  int index_of(int contact);
 
   Terms terms_;
   std::vector<int> near_;  // contacts in the step
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::MatrixXd J_, W_Jt_, W_At_, joints_;
-  Eigen::LDLT<Eigen::MatrixXd> joints_ldlt_;
+  Eigen::VectorXd joint_unit_;
+  Eigen::LDLT<Eigen::MatrixXd> joints_ldlt_;  // of the joints in these units
   // impulses and modes of the last step, by contact
   struct Last {
     Eigen::Vector3d impulse;

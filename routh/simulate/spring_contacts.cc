@@ -1,11 +1,12 @@
 #include "routh/simulate/spring_contacts.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+
+#include "routh/model/kkt.h"
 
 namespace routh {
 namespace {
@@ -25,9 +26,10 @@ VectorXd spread(const VectorXd& values, Eigen::Index contacts, const std::string
 
 SpringContacts::SpringContacts(const System& system, const SpringContactOptions& options)
     : system_(system) {
-  if (system.nq() != system.nv())
+  if (system.nq() != system.nv() || system.contacts_vary())
     throw std::invalid_argument(
-        "spring contacts need a system with as many coordinates as velocities");
+        "spring contacts need a system with as many coordinates as velocities, and contacts that "
+        "are always the same");
   system.gaps(VectorXd::Zero(system.nq()), gap_, joint_gap_);
   k_ = spread(options.stiffness, gap_.size(), "stiffness");
   b_ = spread(options.damping, gap_.size(), "damping");
@@ -38,6 +40,9 @@ SpringContacts::SpringContacts(const System& system, const SpringContactOptions&
 }
 
 SpringContacts::State SpringContacts::state(const routh::State& at) const {
+  if (at.q.size() != system_.nq() || at.v.size() != system_.nv())
+    throw std::invalid_argument("start: q and v must have " + std::to_string(system_.nv()) +
+                                " entries");
   State x(2 * system_.nv() + 1);
   x << at.q, at.v, at.time;
   return x;
@@ -61,15 +66,13 @@ void SpringContacts::field(const State& x, const event_selected::Crossed& crosse
   dx.head(nv) = v_;
   const Eigen::Index na = terms_.A.rows();
   if (na == 0) {
-    dx.segment(nv, nv) = terms_.M.llt().solve(force_);
+    const Eigen::LLT<MatrixXd> inertia(terms_.M);
+    if (inertia.info() != Eigen::Success)
+      throw std::invalid_argument("spring contacts: the inertia matrix M is not positive definite");
+    dx.segment(nv, nv) = inertia.solve(force_);
   } else {
-    MatrixXd K = MatrixXd::Zero(nv + na, nv + na);
-    K.topLeftCorner(nv, nv) = terms_.M;
-    K.topRightCorner(nv, na) = terms_.A.transpose();
-    K.bottomLeftCorner(na, nv) = terms_.A;
-    VectorXd right(nv + na);
-    right << force_, -terms_.joint_bias;
-    dx.segment(nv, nv) = K.partialPivLu().solve(right).head(nv);
+    const Kkt blocks = kkt(terms_.M, terms_.A);
+    dx.segment(nv, nv) = blocks.Mdag * force_ - blocks.Adag.transpose() * terms_.joint_bias;
   }
   dx[2 * nv] = 1;
 }

@@ -51,9 +51,14 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
       lu.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(inverse_[g]);
       lu.matrixLU().triangularView<Eigen::Upper>().solveInPlace(inverse_[g]);
     }
-    if (inverse_[g].allFinite() &&
-        inverse_[g].cwiseAbs().maxCoeff() * block.cwiseAbs().maxCoeff() < 1e15)
-      continue;
+    // each entry against the inertia of its row and column: units do not matter
+    double condition = inverse_[g].allFinite() ? 0 : HUGE_VAL;
+    for (int i = 0; i < size; ++i) {
+      for (int j = 0; j < size; ++j)
+        condition = std::max(
+            condition, std::abs(inverse_[g](i, j) * inverse_[g](i, j) * block(i, i) * block(j, j)));
+    }
+    if (condition < 1e30) continue;
     Eigen::Index worst = 0;
     block.diagonal().cwiseAbs().minCoeff(&worst);
     throw std::invalid_argument("the inertia is singular at velocity " +
@@ -372,9 +377,17 @@ void StepSolver::lemke_search() {
   MatrixXd elimination = MatrixXd::Zero(bilateral_, n - bilateral_);
   VectorXd fixed = VectorXd::Zero(bilateral_);
   if (bilateral_ > 0) {
-    const auto joints = full.topLeftCorner(bilateral_, bilateral_).fullPivLu();
-    elimination = joints.solve(full.topRightCorner(bilateral_, n - bilateral_));
-    fixed = joints.solve(c.head(bilateral_));
+    // rows of the same size, whatever their units
+    const auto own = full.diagonal().head(bilateral_);
+    const VectorXd unit = own.unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1; });
+    const auto joints =
+        MatrixXd(unit.asDiagonal() * full.topLeftCorner(bilateral_, bilateral_) * unit.asDiagonal())
+            .fullPivLu();
+    const auto solved = [&](const MatrixXd& right) -> MatrixXd {
+      return unit.asDiagonal() * joints.solve(MatrixXd(unit.asDiagonal() * right));
+    };
+    elimination = solved(full.topRightCorner(bilateral_, n - bilateral_));
+    fixed = solved(c.head(bilateral_));
   }
   const int k = n - bilateral_;
   const MatrixXd G =
@@ -393,8 +406,11 @@ void StepSolver::lemke_search() {
     problem.c[to[a]] = cc[from[a]];
     for (std::size_t b = 0; b < from.size(); ++b) problem.G(to[a], to[b]) = G(from[a], from[b]);
   }
+  // in units of its own: Lemke's ties are of order one
+  const double mobility = problem.G.diagonal().head(m).mean(), speed = scale_;
+  problem.G /= mobility, problem.c /= speed;
   const lcp::LemkeResult found = lcp::lemke(simultaneous_lcp(problem));
-  const VectorXd impulse = impulse_from_lcp(problem, found.z);
+  const VectorXd impulse = speed / mobility * impulse_from_lcp(problem, found.z);
   VectorXd x = VectorXd::Zero(k);
   for (std::size_t a = 0; a < from.size(); ++a) x[from[a]] = impulse[to[a]];
   const VectorXd joints = -fixed - elimination * x;

@@ -2,24 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 namespace routh::stepping {
 namespace {
 
-constexpr double kClosed = 1e-12;  // gaps below this need no correction [m]
-constexpr int kSteady = 3;         // steps after which a change between stick and slip is one
+constexpr int kSteady = 3;  // steps after which a change between stick and slip is one
 
 }  // namespace
 
 Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOptions& options)
     : system(sys),
       o(options),
-      alpha(options.alpha),
-      gamma(options.gamma.value_or(options.alpha)),
+      alpha(options.alpha.value_or(0.5)),
+      gamma(options.gamma.value_or(alpha)),
       midpoint(options.jacobians == Jacobians::kMidpoint ||
-               (options.jacobians == Jacobians::kDefault && options.alpha == 0.5)),
+               (options.jacobians == Jacobians::kDefault && alpha == 0.5)),
       solver(sys.groups(), sys.nv()) {
   s = start;
   v_weighted = start.v;
@@ -33,6 +33,7 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
 
 void Stepper::begin() {
   system.evaluate(s.time, s.q, s.v, terms);
+  require_one_tangent(terms, "time-stepping in the plane");
   if (joint.size() > 0 && joint.cwiseAbs().maxCoeff() > o.touching) {
     throw std::invalid_argument("the joints are open by " +
                                 std::to_string(joint.cwiseAbs().maxCoeff()) +
@@ -48,7 +49,8 @@ void Stepper::begin() {
     if (phi[i] > o.touching) continue;
     active[i] = true;
     const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
-    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + s.v.norm()));
+    const double slip = contact.Jt.row(0).cwiseAbs().dot(s.v.cwiseAbs());
+    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + slip));
     grips[i].slides = modes[i] != StepMode::kStick;
     approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
   }
@@ -63,6 +65,8 @@ void Stepper::advance(double target) {
     attempt(dt);
     if (jam()) continue;
     system.gaps(q_new, phi_new, joint_new);
+    for (Eigen::Index i = 0; i < phi.size(); ++i)
+      stride = std::max(stride, std::abs(phi_new[i] - phi[i]));
     if (o.detection && collide(dt)) continue;
     s.time = target;
     accept();
@@ -180,7 +184,7 @@ void Stepper::close_gaps() {
       gap[place] = -phi_new[in_solver[place]];
       worst = std::max(worst, std::abs(gap[place]));
     }
-    if (worst <= kClosed) break;
+    if (worst <= closed()) break;
     joint_new = -joint_new;
     if (!moved) potential = system.potential_energy(q_new);
     // a motion far larger than the gaps comes from rows that contradict each other
@@ -195,6 +199,14 @@ void Stepper::close_gaps() {
   const double work = system.potential_energy(q_new) - potential;
   const double kinetic = kinetic_energy(terms, v_new);
   if (kinetic > 100 * std::abs(work)) v_new *= std::sqrt(1 - work / kinetic);
+}
+
+double Stepper::touch() const { return 1e-6 * stride; }
+
+double Stepper::closed() const {
+  double largest = 0;
+  for (const double gap_now : phi) largest = std::max(largest, std::abs(gap_now));
+  return std::max(1e-9 * stride, 16 * std::numeric_limits<double>::epsilon() * largest);
 }
 
 void Stepper::note(EventKind kind, int contact, double time) {

@@ -56,6 +56,7 @@ struct Stepper final : Scheme {
   };
   std::vector<Hold> grips;  // stick or slip as reported
   int impacts_in_step = 0;
+  double stride = 0;  // [m] the farthest that a gap has changed in a step so far: what is near
 
   // one trial step
   Terms terms;
@@ -82,6 +83,10 @@ struct Stepper final : Scheme {
   void close_gaps();
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
+  /// Gaps below these take part in an impact, or need no correction [m]. They follow the units of
+  /// the mechanism.
+  double touch() const;
+  double closed() const;
   void note(EventKind kind, int contact, double time);
   /// Painlevé: did friction press on a contact of the solver that slid before the step?
   bool pressed_on(int place, StepMode before) const;

@@ -10,7 +10,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kTouch = 1e-9;        // gaps below this take part in an impact [m]
 constexpr std::size_t kEnumerate = 3;  // contacts up to which all outcomes of an impact are found
 
 /// Cubic through two states, P3 after (4.12): value and derivative at the fraction s of the step.
@@ -35,7 +34,7 @@ bool Stepper::collide(double dt) {
   bool taken = false, hit = false;
   for (std::size_t i = 0; i < active.size(); ++i) {
     if (active[i] || phi_new[i] > 0) continue;
-    if (phi[i] > kTouch && impacts_in_step < o.impacts_per_step) {
+    if (phi[i] > touch() && impacts_in_step < o.impacts_per_step) {
       hit = true;
     } else {
       active[i] = joined[i] = taken = true;
@@ -78,7 +77,7 @@ bool Stepper::collide(double dt) {
   s.q = q, s.v = v;
   system.gaps(s.q, phi, joint);
   for (std::size_t i = 0; i < active.size(); ++i) {
-    if (phi[i] <= kTouch && !active[i]) active[i] = true, modes[i] = StepMode::kStick;
+    if (phi[i] <= touch() && !active[i]) active[i] = true, modes[i] = StepMode::kStick;
   }
   ++impacts_in_step;
   add_impulses(at);
@@ -91,9 +90,9 @@ bool Stepper::jam() {
   bool jammed = false;
   for (std::size_t k = 0; k < in_solver.size(); ++k) {
     const int place = static_cast<int>(k), i = in_solver[k];
-    const double slip = terms.contacts[i].Jt.row(0).dot(s.v);
+    const auto Jt = terms.contacts[i].Jt.row(0);
     if (solver.mode(place) != StepMode::kStick || !pressed_on(place, modes[i]) ||
-        std::abs(slip) <= 1e-6 * (1 + s.v.lpNorm<Eigen::Infinity>()))
+        std::abs(Jt.dot(s.v)) <= 1e-6 * Jt.cwiseAbs().dot(s.v.cwiseAbs()))
       continue;
     tell_others(place, modes[i]);
     jammed = true;
@@ -166,10 +165,10 @@ void Stepper::take_outcome(const ReducedImpact& reduced, const VectorXd& v,
                            const ChosenOutcome& chosen, Event& event, VectorXd& impulse) {
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
-    event.path.push_back(in_turn(reduced.problem, impulse_at));
+    event.path.push_back(in_turn(reduced.problem, impulse_at, 1));
   s.v = reduced.lift(v, chosen.outcome.impulse);
-  impulse = in_turn(reduced.problem, chosen.outcome.impulse);
-  note_solved(true, chosen.outcome.residual);
+  impulse = in_turn(reduced.problem, chosen.outcome.impulse, 1);
+  note_solved(chosen.outcome.residual <= o.tolerance, chosen.outcome.residual);
 }
 
 void Stepper::finish_impact(Event event, VectorXd impulse) {

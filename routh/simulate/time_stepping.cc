@@ -1,5 +1,6 @@
 #include "routh/simulate/time_stepping.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
@@ -16,7 +17,7 @@ using Eigen::VectorXd;
 void validate(const System& system, const State& start, const TimeSteppingOptions& o) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument(what); };
   if (!(o.h > 0) || !std::isfinite(o.h)) fail("step h must be a positive number of seconds");
-  if (!(o.alpha > 0 && o.alpha <= 1)) fail("alpha must be above 0 and at most 1");
+  if (o.alpha && !(*o.alpha > 0 && *o.alpha <= 1)) fail("alpha must be above 0 and at most 1");
   if (o.gamma && !(*o.gamma >= 0 && *o.gamma <= 1)) fail("gamma must be between 0 and 1");
   if (!(o.every >= 0)) fail("every must not be negative");
   if (!(o.end > start.time)) {
@@ -31,10 +32,18 @@ void validate(const System& system, const State& start, const TimeSteppingOption
     fail("the start has a number that is not finite");
 }
 
+/// Does one tangent or q + h v not do?
+bool in_space(const System& system, const State& start) {
+  if (system.contacts_vary() || system.nq() != system.nv()) return true;
+  const Terms terms = system.terms(start.q, start.v, start.time);
+  return std::any_of(terms.contacts.begin(), terms.contacts.end(),
+                     [](const Contact& c) { return c.mu > 0 && c.Jt.rows() > 1; });
+}
+
 std::unique_ptr<stepping::Scheme> scheme_for(const System& system, const State& start,
                                              const TimeSteppingOptions& options) {
   validate(system, start, options);
-  if (system.contacts_vary())
+  if (in_space(system, start))
     return std::make_unique<stepping::SpaceStepper>(system, start, options);
   return std::make_unique<stepping::Stepper>(system, start, options);
 }
@@ -76,14 +85,29 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
   };
   record();
   if (options.every == 0 || options.impulses) stepper.record_impact = record;
-  stepper.begin();
 
   const double h = options.h;
   SimulationStatus status = SimulationStatus::kDone;
   double next_record = start.time + options.every;
-  for (long step = 1; options.end - stepper.s.time > 1e-9 * h; ++step) {
+  // a law without an outcome ends the motion, what came before is worth keeping
+  const auto goes_on = [&](const auto& move) {
+    try {
+      move();
+      return true;
+    } catch (const std::runtime_error& trouble) {
+      status = SimulationStatus::kStopped;
+      trajectory.message =
+          std::string(trouble.what()) + ", at t = " + std::to_string(stepper.s.time) + " s";
+      stepper.v_weighted = stepper.s.v;
+      record();
+      return false;
+    }
+  };
+  const bool begun = goes_on([&] { stepper.begin(); });
+  for (long step = 1; begun && options.end - stepper.s.time > 1e-9 * h; ++step) {
     const double grid = start.time + static_cast<double>(step) * h;
-    stepper.advance(options.end - grid < 1e-6 * h ? options.end : grid);
+    const double target = options.end - grid < 1e-6 * h ? options.end : grid;
+    if (!goes_on([&] { stepper.advance(target); })) break;
     const bool last = options.end - stepper.s.time <= 1e-9 * h;
     const bool due = options.every == 0 || stepper.s.time >= next_record - 1e-6 * h || last;
     if (due) record();
@@ -114,21 +138,22 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
 }
 
 State project_joints(const System& system, State state) {
-  double worst = HUGE_VAL;
+  double before = HUGE_VAL;
   for (int iteration = 0; iteration < 50; ++iteration) {
     const Terms terms = system.terms(state.q, state.v, state.time);
     if (terms.A.rows() == 0) return state;
     const Kkt blocks = kkt(terms.M, terms.A);
-    worst = terms.joint_gap.cwiseAbs().maxCoeff();
-    if (worst < 1e-13) {
+    const double open = terms.joint_gap.cwiseAbs().maxCoeff();
+    // Newton's method converges until rounding holds it up
+    if (open == 0 || (open < 1e-9 && open > 0.5 * before)) {
       state.v = blocks.Mdag * (terms.M * state.v);
       return state;
     }
-    state.q -= blocks.Adag.transpose() * terms.joint_gap;
+    system.integrate(state.q, -blocks.Adag.transpose() * terms.joint_gap, 1);
+    before = open;
   }
-  if (worst < 1e-9) return state;
   throw std::invalid_argument(
-      "the joints cannot be closed near the start: " + std::to_string(worst) + " m remain");
+      "the joints cannot be closed near the start: " + std::to_string(before) + " m remain");
 }
 
 }  // namespace routh

@@ -28,10 +28,10 @@
 /// - A contact stays active while it presses, not while Φ ≤ 0; collisions keep their true instant
 ///   in the time grid, and the step goes on from there to the next multiple of h.
 ///
-/// Systems whose contacts are found anew at every configuration (System::contacts_vary(), models in
-/// space) are stepped with α = γ = 1 and 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0 for all contacts within reach, so
-/// that contacts close at the end of a step and impacts are inelastic and simultaneous; friction
-/// cones have `edges` edges.
+/// Systems in space (contacts with two tangents, contacts that are found anew at every
+/// configuration, or coordinates on a manifold, nq ≠ nv) are stepped with α = γ = 1, rows at q and
+/// 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0 for all contacts within reach, so that contacts close at the end of a
+/// step and impacts are inelastic and simultaneous; friction cones have `edges` edges.
 namespace routh {
 
 namespace stepping {
@@ -45,26 +45,28 @@ enum class Jacobians {
 };
 
 struct TimeSteppingOptions {
-  double h = 1e-3;                   ///< step [s]
-  double alpha = 0.5;                ///< weight of v⁺ in the constraints, in (0, 1]
+  double h = 1e-3;  ///< step [s]
+  /// Weight of v⁺ in the constraints, in (0, 1]; when not given ½, in space 1 alone.
+  std::optional<double> alpha = {};
   std::optional<double> gamma = {};  ///< weight of v⁺ in the position; α when not given
   double end = 1;                    ///< [s]
   double every = 0;                  ///< record at these intervals [s]; 0: at every step and impact
   Jacobians jacobians = Jacobians::kDefault;
-  bool detection = true;      ///< find collisions inside the step by cubic interpolation
+  bool detection = true;      ///< in the plane: find collisions inside the step by interpolation
   bool stabilise = true;      ///< close joints and pressing contacts after every step
-  bool impulses = false;      ///< record Trajectory::impulse, and every impact
+  bool impulses = false;      ///< in the plane: record Trajectory::impulse, and every impact
   ImpactLaw law = {};         ///< none: simultaneous, one LCP above three contacts
   int edges = 8;              ///< in space: of a friction cone
-  int impacts_per_step = 20;  ///< then the rest of the step joins what is about to touch
+  int impacts_per_step = 20;  ///< in the plane: then the rest of the step joins what touches next
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]
-  double tolerance = 1e-9;    ///< residual of a step's problem, relative
+  double tolerance = 1e-9;    ///< residual of a step's problem, relative; in space at least 1e-6
   /// Called now and then with the time reached; false stops the simulation.
   std::function<bool(double time)> progress = {};
 };
 
-/// Throws std::invalid_argument for options out of range, for a start that penetrates or whose
-/// joints are open (by more than `touching`), and for forces that are not finite.
+/// Throws std::invalid_argument for options out of range or without effect, for a start that
+/// penetrates or whose joints are open (by more than `touching`), and for forces that are not
+/// finite.
 Trajectory simulate(const System& system, const State& start, const TimeSteppingOptions& options);
 
 /// The same step by step, for programs with a loop of their own. Nothing is allocated once warm,
@@ -90,8 +92,9 @@ class TimeStepper {
   double h_;
 };
 
-/// The nearest configuration with closed joints, by Newton's method in the metric of the inertia,
-/// and the nearest velocity with A v = 0. Throws std::invalid_argument when it does not converge.
+/// The nearest configuration with closed joints, by Newton's method in the metric of the inertia
+/// and on the manifold of the coordinates, and the nearest velocity with A v = 0. Throws
+/// std::invalid_argument when it does not converge.
 State project_joints(const System& system, State state);
 
 }  // namespace routh

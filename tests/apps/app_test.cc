@@ -1,55 +1,19 @@
 // The program as its users meet it: exit codes, messages, files.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "apps/program.h"
 #include "routh/io/files.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Result {
-  int code = -1;
-  std::string out;
-};
-
-Result run_plainly(const std::string& arguments) {
-  Result r;
-  FILE* pipe = popen((std::string(ROUTH_PROGRAM) + " " + arguments).c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
-    r.out.append(buffer.data(), n);
-  r.code = WEXITSTATUS(pclose(pipe));
-  return r;
-}
-
-Result run(const std::string& arguments) { return run_plainly(arguments + " 2>&1"); }
-
-/// A folder of its own for each test, removed afterwards.
-class App : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = ::testing::TempDir() + "routh-app-" +
-              ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string folder_;
-};
-
-nlohmann::json json_of(const std::string& arguments) {
-  const Result r = run_plainly(arguments + " --json -");
-  EXPECT_EQ(r.code, 0) << r.out;
-  return nlohmann::json::parse(r.out);
-}
+using namespace routh::test;
+using App = Program;
 
 TEST_F(App, ListNamesEveryScenarioAndParameter) {
   const Result r = run("list");
@@ -64,6 +28,10 @@ TEST_F(App, EventSelectedSystemsMoveAndKeepTheirEnergy) {
   EXPECT_EQ(order["events"].size(), 3u);
   EXPECT_NEAR(order["final"]["q"][0].get<double>(), 0.26985, 1e-5);
   EXPECT_EQ(order["events"][0]["contacts"][0], "y");
+  // states without mass have no energy, rather than one that is not a number
+  EXPECT_FALSE(order.contains("energy"));
+  EXPECT_FALSE(order["summary"].contains("energy_start"));
+  EXPECT_EQ(order.dump().find("null"), std::string::npos);
   const nlohmann::json plate = json_of(
       "simulate plate --set springs=100 --set height=2.5 --set angle=0.05 --method event-selected "
       "--exact --end 2");

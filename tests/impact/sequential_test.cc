@@ -88,5 +88,19 @@ TEST(Sequential, RefusesAContactThatIsNotThere) {
   EXPECT_THROW((void)sequential(test::rocking_block(), {.order = {0, 2}}), std::invalid_argument);
 }
 
+// Contacts that nearly jam hit each other for ever: the law says so instead of nothing.
+TEST(Sequential, OrdersThatRunInCirclesAreUnfinished) {
+  ImpactProblem p{.G = Eigen::Matrix4d::Zero(),
+                  .c = Eigen::Vector4d(3.4760336008657537, -3.47603219285867, -1.0706754902238054,
+                                       1.0706762354482569),
+                  .mu = Eigen::Vector2d(41.640645788285816, 24.029856086031028)};
+  p.G << 4.062394682246653, -4.062392689842694, -0.9546067297938493, 0.954606763882768,
+      -4.062392689842694, 4.062390697440738, 0.9546056240457075, -0.9546056581347925,
+      -0.9546067297938493, 0.9546056240457075, 1.241460955409023, -1.2414612979322515,
+      0.954606763882768, -0.9546056581347925, -1.2414612979322515, 1.2414616404561154;
+  const SequentialResult r = sequential(p);
+  EXPECT_TRUE(!r.outcomes.empty() || !r.unfinished.empty());
+}
+
 }  // namespace
 }  // namespace routh

@@ -99,5 +99,23 @@ TEST(Single, AgreesWithSmallStepsAlongThePath) {
   EXPECT_GT(checked, 150);
 }
 
+// Slip settles on a direction so slowly stopped that no explicit integration reaches its end; the
+// rest of the path is straight.
+TEST(Single, SlipThatHardlyBrakesIsNoJam) {
+  ImpactProblem p{
+      .G = Eigen::Matrix3d::Zero(),
+      .c = Eigen::Vector3d(-2.2697233848985814, -1.294632427809535, -0.2812127769584983),
+      .mu = Eigen::VectorXd::Constant(1, 1.4032329134306123),
+      .tangents = 2};
+  p.G << 376513.87941242626, 1258004.631181127, 469889.8116203153, 1258004.631181127,
+      4206059.031662456, 1571124.0401335428, 469889.8116203153, 1571124.0401335428,
+      586879.8892057678;
+  const SingleResult r = single(p, 0);
+  ASSERT_TRUE(r.finished);
+  EXPECT_EQ(r.c_plus[0], 0);
+  EXPECT_LT(r.residual, 1e-9);
+  EXPECT_LT(r.impulse.dot(p.c + r.c_plus), 0);
+}
+
 }  // namespace
 }  // namespace routh

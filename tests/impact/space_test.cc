@@ -326,5 +326,66 @@ TEST(Space, BadProblemsAreRefused) {
   EXPECT_THROW((void)simultaneous(p), std::invalid_argument);
 }
 
+/// Four feet under a body that falls flat: all approach, heavy legs couple them.
+ImpactProblem random_quadruped(std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const int m = 4, nv = 18;
+  MatrixXd J = MatrixXd::Zero(3 * m, nv);
+  for (int i = 0; i < m; ++i) {
+    // feet move with the body and with the three joints of their leg
+    const Vector3d r(i % 2 ? 0.3 : -0.3, i / 2 ? 0.2 : -0.2, -0.4);
+    Matrix3d turn;
+    turn << 0, r.z(), -r.y(), -r.z(), 0, r.x(), r.y(), -r.x(), 0;
+    Eigen::Matrix<double, 3, 6> body;
+    body << Matrix3d::Identity(), turn;
+    const Matrix3d leg = Matrix3d::NullaryExpr([&] { return 0.3 * normal(random); });
+    const int rows[] = {m + 2 * i, m + 2 * i + 1, i};
+    for (int k = 0; k < 3; ++k) {
+      J.row(rows[k]).head<6>() = body.row(k);
+      J.row(rows[k]).segment<3>(6 + 3 * i) = leg.row(k);
+    }
+  }
+  VectorXd inertia = VectorXd::Constant(nv, 0.02 + 0.05 * uniform(random));
+  inertia.head<3>().setConstant(10);
+  inertia.segment<3>(3) = Vector3d(0.3, 0.5, 0.6);
+  VectorXd v = VectorXd::NullaryExpr(nv, [&] { return 0.2 * normal(random); });
+  v[2] = -2;
+  return {.G = J * inertia.cwiseInverse().asDiagonal() * J.transpose(),
+          .c = J * v,
+          .mu = VectorXd::Constant(m, 0.3 + 0.7 * uniform(random)),
+          .tangents = 2};
+}
+
+// Uniform draws miss orders; corners are there to follow one contact after the other.
+TEST(Space, CornersReachTheRangesOfTheSequentialLaw) {
+  std::mt19937 random(77);
+  double mean = 0;
+  int ranges = 0;
+  for (int k = 0; k < 6; ++k) {
+    const ImpactProblem p = random_quadruped(random);
+    ASSERT_LT(p.normal().maxCoeff(), 0) << k;
+    const SequentialResult orders = sequential(p, {.single = SingleLaw::kAlgebraic});
+    ASSERT_GT(orders.outcomes.size(), 1u);
+    VectorXd low = orders.outcomes[0].outcome.c_plus, high = low;
+    for (const SequentialOutcome& o : orders.outcomes) {
+      low = low.cwiseMin(o.outcome.c_plus);
+      high = high.cwiseMax(o.outcome.c_plus);
+    }
+    const SetResult set =
+        set_valued(p, {.samples = 2048, .step = 20, .draws = Draws::kCorners, .seed = 3});
+    ASSERT_EQ(set.terminated, set.samples);
+    for (int i = 0; i < p.c.size(); ++i) {
+      if (high[i] - low[i] < 0.05) continue;
+      const double reached = std::min(set.c_max[i], high[i]) - std::max(set.c_min[i], low[i]);
+      EXPECT_GT(reached, 0.9 * (high[i] - low[i])) << "problem " << k << " row " << i;
+      mean += reached / (high[i] - low[i]);
+      ++ranges;
+    }
+  }
+  ASSERT_GT(ranges, 20);
+  EXPECT_GT(mean / ranges, 0.97);
+}
+
 }  // namespace
 }  // namespace routh

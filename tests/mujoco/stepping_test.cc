@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "mujoco/worlds.h"
 #include "routh/mujoco/system.h"
+#include "routh/simulate/inclusion.h"
 #include "routh/simulate/reduce.h"
 #include "routh/simulate/time_stepping.h"
 
@@ -128,6 +130,54 @@ TEST(SpaceStepping, RefusesDeepPenetrationAndOtherLaws) {
   start.q[2] = 0.1;
   EXPECT_THROW((void)simulate(system, start, {.alpha = 1, .law = impact_law("sequential")}),
                std::invalid_argument);
+}
+
+// What the scheme in space does not know is said, not ignored.
+TEST(SpaceStepping, RefusesOptionsOfTheSchemeInThePlane) {
+  const System system = model(kBox);
+  const auto refused = [&](const TimeSteppingOptions& options) {
+    return message([&] { (void)simulate(system, system.home(), options); });
+  };
+  EXPECT_NE(refused({.alpha = 0.5}).find("alpha"), std::string::npos);
+  EXPECT_NE(refused({.gamma = 0.5}).find("gamma"), std::string::npos);
+  EXPECT_NE(refused({.jacobians = Jacobians::kMidpoint}).find("jacobians"), std::string::npos);
+  EXPECT_NE(refused({.detection = false}).find("detection"), std::string::npos);
+  EXPECT_NE(refused({.impulses = true}).find("impulses"), std::string::npos);
+  EXPECT_NE(refused({.impacts_per_step = 3}).find("impacts_per_step"), std::string::npos);
+  const TimeSteppingOptions same{
+      .alpha = 1, .gamma = 1, .end = 0.01, .jacobians = Jacobians::kStart};
+  EXPECT_EQ(simulate(system, system.home(), same).status, SimulationStatus::kDone);
+}
+
+// A path over impulses needs contacts that stay and coordinates that are integrals of v.
+TEST(SpaceStepping, ATrajectoryInSpaceIsNotReadAsAnInclusion) {
+  const System system = model(kBox);
+  Trajectory t = simulate(system, system.home(), {.end = 0.01});
+  t.impulse.assign(t.time.size() - 1, VectorXd(0));
+  EXPECT_THROW((void)inclusion(system, t), std::invalid_argument);
+}
+
+// Free joints have four numbers for their orientation and three for its rate.
+TEST(SpaceStepping, JointsAreClosedOnTheManifoldOfQuaternions) {
+  const std::string box =
+      "<body name='box' pos='0 0 .5'><freejoint/><geom type='box' size='.1 .1 .1' mass='1'/></body>"
+      "<body name='arm' pos='0 0 1'><joint axis='0 1 0'/><geom type='capsule' size='.02' "
+      "fromto='0 0 0 0 0 -.3' mass='.3' contype='0' conaffinity='0'/></body>";
+  for (const char* equality : {"<connect body1='box' anchor='0 0 .3'/>", "<weld body1='box'/>"}) {
+    const System system = world(box, "<equality>" + std::string(equality) + "</equality>");
+    std::mt19937 random(11);
+    for (int k = 0; k < 20; ++k) {
+      State s = system.home();
+      system.integrate(s.q, random_vector(random, system.nv(), 0.1), 1);
+      s.v = random_vector(random, system.nv());
+      const State closed = project_joints(system, s);
+      const Terms terms = system.terms(closed.q, closed.v);
+      EXPECT_LT(terms.joint_gap.cwiseAbs().maxCoeff(), 1e-12) << equality;
+      EXPECT_LT((terms.A * closed.v).cwiseAbs().maxCoeff(), 1e-12) << equality;
+      EXPECT_NEAR(closed.q.segment(3, 4).norm(), 1, 1e-12) << equality;
+      EXPECT_NEAR(closed.q[7], s.q[7], 1e-12) << equality;  // what no joint asks to move stays
+    }
+  }
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <random>
-#include <thread>
 
 #include "mujoco/worlds.h"
 #include "routh/simulate/reduce.h"
@@ -160,25 +159,6 @@ TEST(MujocoSystem, EnergyIsTheWorkOfForces) {
     const double slope = (system.potential_energy(q + e) - system.potential_energy(q - e)) / 2e-5;
     EXPECT_NEAR(forces[i], -slope, 1e-8);
   }
-}
-
-TEST(MujocoSystem, ThreadsWithACopyEachAgree) {
-  const System system(ROUTH_SCENARIOS "/tower.xml");
-  const State hit = system.keyframe("hit");
-  const Terms expected = system.terms(hit.q, hit.v);
-  std::vector<std::thread> threads;
-  std::vector<char> same(4, 0);
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i, copy = system] {
-      same[i] = 1;
-      for (int n = 0; n < 100; ++n) {
-        const Terms terms = copy.terms(hit.q, hit.v);
-        same[i] &= terms.M == expected.M && terms.contacts.size() == expected.contacts.size();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(same, std::vector<char>(4, 1));
 }
 
 TEST(MujocoSystem, NamesAreReadable) {

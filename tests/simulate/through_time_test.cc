@@ -208,5 +208,28 @@ TEST(Branch, TheRockingBlockHasThreeExtremeOutcomes) {
   EXPECT_EQ(second, 2);  // rest has no further impact
 }
 
+// A law that has no answer ends a motion, but not what came before.
+TEST(Through, AnImpactWithoutOutcomeKeepsTheMotionBefore) {
+  int impacts = 0;
+  const ImpactLaw tired = [&](const ImpactProblem& problem, std::uint64_t impact) {
+    if (++impacts > 3) throw std::runtime_error("the law found no outcome");
+    return impact_law("simultaneous")(problem, impact);
+  };
+  const auto check = [&](const Trajectory& t) {
+    EXPECT_EQ(t.status, SimulationStatus::kStopped);
+    EXPECT_NE(t.message.find("no outcome, at t ="), std::string::npos) << t.message;
+    EXPECT_GT(t.final.time, 0);
+    EXPECT_LT(t.final.time, 3);
+    EXPECT_EQ(t.time.back(), t.final.time);
+    EXPECT_GT(t.time.size(), 3u);
+    impacts = 0;
+  };
+  const io::Scenario row = io::load_scenario("domino-row"), block = io::load_scenario("zeno-block");
+  check(simulate(*row.mechanism, {0, row.q, row.v},
+                 TimeSteppingOptions{.h = 1e-3, .end = 3, .law = tired}));
+  check(simulate(*block.mechanism, {0, block.q, block.v},
+                 HybridOptions{.end = 3, .every = 0.01, .law = tired}));
+}
+
 }  // namespace
 }  // namespace routh

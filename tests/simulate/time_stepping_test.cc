@@ -330,6 +330,59 @@ TEST(TimeStepping, StopsWhenTheCallerSaysSo) {
   EXPECT_NEAR(t.final.time, 0.2, 2e-3);
 }
 
+// Grams and millimetres, tonnes and kilometres: with gravity in the same units of length the motion
+// is the same, scaled.
+TEST(TimeStepping, UnitsOfMassAndLengthDoNotMatter) {
+  struct Case {
+    const char* name;
+    std::vector<io::Override> lengths, masses, forces;
+    double h, end;
+  };
+  const std::vector<Case> cases{
+      {"domino-row",
+       {{"height", 0.24}, {"thickness", 0.04}, {"distance", 0.12}, {"g", 9.81}},
+       {{"mass", 0.5}},
+       {},
+       1e-3,
+       0.6},
+      {"box-stack",
+       {{"width", 0.5}, {"taper", 0.01}, {"height", 0.2}, {"drop", 0.001}, {"g", 9.81}},
+       {{"mass", 1}},
+       {},
+       1e-3,
+       0.1},
+      {"point-drop", {{"height", 1}, {"speed", 1}, {"g", 9.81}}, {{"mass", 1}}, {}, 1e-3, 1},
+      {"stick-slip", {{"x0", 3}, {"g", 9.81}}, {{"mass", 1}}, {{"amplitude", 8}}, 0.01, 10}};
+  for (const Case& c : cases) {
+    VectorXd plain;
+    std::size_t events = 0;
+    for (const auto& [m, length] : std::vector<std::pair<double, double>>{{1, 1},
+                                                                          {1e-6, 1},
+                                                                          {1e6, 1},
+                                                                          {1e-12, 1},
+                                                                          {1e12, 1},
+                                                                          {1, 1e-3},
+                                                                          {1, 1e3},
+                                                                          {1e6, 1e-3}}) {
+      std::vector<io::Override> set;
+      for (const io::Override& o : c.lengths) set.push_back({o.name, o.value * length});
+      for (const io::Override& o : c.masses) set.push_back({o.name, o.value * m});
+      for (const io::Override& o : c.forces) set.push_back({o.name, o.value * m * length});
+      const io::Scenario s = io::load_scenario(c.name, set);
+      const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
+                                    TimeSteppingOptions{.h = c.h, .end = c.end, .every = c.end});
+      VectorXd q = t.final.q;
+      for (std::size_t i = 0; i < s.coordinates.size(); ++i) {
+        if (s.coordinates[i].find("angle") == std::string::npos) q[i] /= length;
+      }
+      if (plain.size() == 0) plain = q, events = t.events.size();
+      EXPECT_EQ(t.status, SimulationStatus::kDone) << c.name << " " << m << " " << length;
+      EXPECT_EQ(t.events.size(), events) << c.name << " " << m << " " << length;
+      EXPECT_LT((q - plain).cwiseAbs().maxCoeff(), 1e-8) << c.name << " " << m << " " << length;
+    }
+  }
+}
+
 TEST(TimeStepping, BadInputIsRefusedWithWhatToChange) {
   const auto message = [](const std::string& name, const TimeSteppingOptions& options,
                           const std::vector<io::Override>& set = {}) -> std::string {

@@ -1,0 +1,130 @@
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "routh/io/document.h"
+
+namespace routh::app {
+namespace {
+
+constexpr const char *kLaw = "--law", *kMethod = "--method", *kScenario = "scenario", *kWay = "way",
+                     *kItem = "item";
+constexpr const char *kPlane = "mechanisms in the plane", *kModel = "models of MuJoCo",
+                     *kMatrices = "plain matrices in the plane",
+                     *kSpace = "plain matrices in space", *kSystem = "event-selected systems";
+
+struct Scope {
+  const char *command, *by;
+  std::vector<const char*> options, of;
+};
+
+const std::vector<Scope>& scopes() {
+  static const std::vector<Scope> table{
+      {"impact",
+       kLaw,
+       {"--samples", "--seed", "--threads", "--step", "--limit", "--final-step", "--draws",
+        "--keep", "--coverage"},
+       {"set"}},
+      {"impact", kLaw, {"--order", "--single"}, {"sequential", "all"}},
+      {"impact", kLaw, {"--contact"}, {"single"}},
+      {"impact", kLaw, {"--maximize", "--minimize", "--contains"}, {"exact"}},
+      {"impact", kLaw, {"--max-polyhedra", "--max-seconds"}, {"exact", "set --coverage"}},
+
+      {"simulate",
+       kMethod,
+       {"--step", "--alpha", "--gamma", "--jacobians", "--no-detection", "--no-stabilise", "--raw"},
+       {"time-stepping"}},
+      {"simulate", kMethod, {"--law", "--seed"}, {"time-stepping", "hybrid"}},
+      {"simulate",
+       kMethod,
+       {"--pseudo-impulse", "--friction", "--rtol", "--strict", "--at-start"},
+       {"hybrid"}},
+      {"simulate", kMethod, {"--exact", "--contact-damping"}, {"event-selected"}},
+      {"simulate", kMethod, {"--eps"}, {"event-selected without --exact"}},
+      {"simulate", kMethod, {"--stiffness"}, {"event-selected", "compliant"}},
+      {"simulate", kMethod, {"--ratio", "--damping-ratio", "--impact-only"}, {"compliant"}},
+      {"simulate", kMethod, {"--project"}, {"time-stepping", "hybrid", "compliant"}},
+      {"simulate", kLaw, {"--seed"}, {"set"}},
+      {"simulate", kWay, {"--raw"}, {"--json"}},
+      {"simulate",
+       kWay,
+       {"--end", "--every", "--domain", "--csv", "--plot", "--animate"},
+       {"motions without --at-start"}},
+      {"simulate", kScenario, {"--gamma", "--jacobians", "--no-detection"}, {kPlane}},
+      {"simulate", kScenario, {"--stiffness", "--contact-damping"}, {kPlane}},
+
+      {"ensemble", kLaw, {"--seed"}, {"set"}},
+      {"ensemble",
+       kWay,
+       {"--law", "--runs", "--seed", "--threads", "--every", "--csv", "--plot"},
+       {"ensembles without --branch"}},
+
+      {"reproduce",
+       kItem,
+       {"--samples", "--threads"},
+       {"p1-table3", "p1-fig9", "p1-fig10", "p1-fig11", "p1-fig13", "p1-fig14", "p2-fig3",
+        "p2-fig4"}},
+
+      {"", kScenario, {"--edges"}, {kModel, kSpace}},
+      {"", kScenario, {"--touching"}, {kPlane, kModel}},
+      {"", kScenario, {"--extreme-points"}, {kModel}},
+  };
+  return table;
+}
+
+bool given(const CLI::App& command, const char* option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  return found && found->count() > 0;
+}
+
+void refuse(const CLI::App& command, const std::string& by, const std::vector<std::string>& chosen,
+            const std::string& instead) {
+  for (const Scope& scope : scopes()) {
+    if (scope.by != by || (*scope.command && scope.command != command.get_name())) continue;
+    if (std::any_of(scope.of.begin(), scope.of.end(), [&](const std::string& name) {
+          return std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+        }))
+      continue;
+    for (const char* option : scope.options) {
+      if (!given(command, option)) continue;
+      throw io::InputError(
+          fmt::format("{} belongs to {}{}; {}", option, by[0] == '-' ? by + " " : "",
+                      fmt::join(scope.of, by[0] == '-' ? " and " + by + " " : ", "), instead));
+    }
+  }
+}
+
+}  // namespace
+
+void describe_scopes(CLI::App& command) {
+  const std::string by = command.get_name() == "simulate" ? kMethod : kLaw;
+  for (const Scope& scope : scopes()) {
+    if (scope.command != command.get_name() || scope.by != by) continue;
+    for (const char* name : scope.options) {
+      CLI::Option* option = command.get_option(name);
+      option->description(
+          fmt::format("{}: {}", fmt::join(scope.of, ", "), option->get_description()));
+    }
+  }
+}
+
+void refuse_foreign(const CLI::App& command, const std::string& by,
+                    const std::vector<std::string>& chosen) {
+  refuse(command, by, chosen,
+         by[0] == '-' ? fmt::format("this is {} {}", by, chosen.front())
+                      : "it has no meaning here: leave it out");
+}
+
+void refuse_foreign(const CLI::App& command, const io::Scenario& scenario) {
+  const bool space = !scenario.terms.contacts.empty() && scenario.terms.contacts[0].Jt.rows() == 2;
+  const std::string kind = scenario.model             ? kModel
+                           : !scenario.system.empty() ? kSystem
+                           : scenario.mechanism       ? kPlane
+                           : space                    ? kSpace
+                                                      : kMatrices;
+  refuse(command, kScenario, {kind}, fmt::format("{} is one of {}", scenario.name, kind));
+}
+
+}  // namespace routh::app

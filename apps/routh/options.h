@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "routh/io/scenario.h"
+
+/// Which laws, methods and scenarios an option is for: one table, from which the help says it and
+/// by which an option given elsewhere is refused instead of ignored.
+namespace routh::app {
+
+/// Puts "set: " before the help of options of --law set, and so on.
+void describe_scopes(CLI::App& command);
+
+/// Throws InputError when an option was given that does not belong to what was chosen `by` --law,
+/// --method or another choice of the table. Choices may have several names: "set", "set
+/// --coverage".
+void refuse_foreign(const CLI::App& command, const std::string& by,
+                    const std::vector<std::string>& chosen);
+
+/// The same for the kind of scenario.
+void refuse_foreign(const CLI::App& command, const io::Scenario& scenario);
+
+}  // namespace routh::app

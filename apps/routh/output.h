@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "routh/io/json.h"
+
+/// Where results go: the screen, files and figures. Every file is announced, on standard error
+/// where standard output carries JSON.
+namespace routh::app {
+
+/// Files that a command was asked for.
+struct Places {
+  std::string json, csv, plot, animate;
+
+  bool quiet() const { return json == "-"; }
+  /// Everything that can be wrong is found before the work begins.
+  void check() const;
+
+  /// JSON or the text for people on the screen, and JSON into its file.
+  void show(const std::string& text, const io::Json& result, int indent = -1) const;
+  void write(const std::string& path, const std::string& content) const;
+  void announce(const std::vector<std::string>& written) const;
+  /// The folder of figures, made and said where it is missing.
+  void make_folder() const;
+};
+
+/// On standard error. Nobody is there to tell where that fails.
+void warn(const std::string& text);
+
+/// Descriptors that nobody opened must not become those of files; a reader that leaves is a failed
+/// write instead of the end.
+void prepare_standard_files();
+/// Has all that was shown arrived? Says so where not, except to a reader that left.
+bool all_shown();
+
+}  // namespace routh::app

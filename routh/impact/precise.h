@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+
+#include "routh/impact/modes.h"
+
+namespace routh {
+
+/// The outcome of a regular mode whose equations double precision cannot solve (contacts that
+/// nearly jam, masses that differ by many orders), computed with 113 bits from G, c and μ as they
+/// are given and only then rounded. `x` = [c; λmax] of the normalised problem; `lambda_max` is
+/// empty where there is no bound. Nothing where the mode is singular.
+std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeSystem& s,
+                                       const Eigen::VectorXd& x, const Eigen::VectorXd& lambda_max);
+
+}  // namespace routh

@@ -1,0 +1,158 @@
+// An option that does not apply is refused with where it belongs; sizes are refused before memory
+// is taken.
+
+#include "apps/program.h"
+#include "routh/io/files.h"
+
+namespace {
+
+using namespace routh;
+using namespace routh::test;
+using Options = Program;
+
+void expect_refused(const std::vector<std::pair<std::string, std::string>>& cases) {
+  for (const auto& [arguments, hint] : cases) {
+    // a little memory is enough to refuse
+    const Result r =
+        shell("ulimit -v 4000000; exec " + std::string(ROUTH_PROGRAM) + " " + arguments + " 2>&1");
+    EXPECT_EQ(r.code, 2) << arguments << "\n" << r.out;
+    EXPECT_TRUE(says(r, hint)) << arguments << " said: " << r.out;
+  }
+}
+
+TEST_F(Options, OfOtherLawsAreRefused) {
+  expect_refused({
+      {"impact pushing --samples 100", "--samples belongs to --law set; this is --law all"},
+      {"impact pushing --law exact --seed 3", "--seed belongs to --law set"},
+      {"impact pushing --law sequential --threads 2", "--threads belongs to --law set"},
+      {"impact pushing --law simultaneous --keep 2", "--keep"},
+      {"impact pushing --law single --draws corners", "--draws"},
+      {"impact pushing --step 1", "--step"},
+      {"impact pushing --limit 10", "--limit"},
+      {"impact pushing --final-step 1", "--final-step"},
+      {"impact pushing --coverage", "--coverage belongs to --law set"},
+      {"impact pushing --law set --order Q,Z",
+       "--order belongs to --law sequential and --law all; this is --law set"},
+      {"impact pushing --law simultaneous --single algebraic", "--single"},
+      {"impact pushing --contact A", "--contact belongs to --law single"},
+      {"impact pushing --maximize energy", "--maximize belongs to --law exact"},
+      {"impact pushing --law set --contains 1,2", "--contains belongs to --law exact"},
+      {"impact pushing --law set --max-seconds 1", "--law set --coverage"},
+      {"simulate stick-slip --seed 3", "--seed belongs to --law set"},
+      {"ensemble rocking-block --law simultaneous --seed 3", "--seed belongs to --law set"},
+  });
+  EXPECT_EQ(run("impact rocking-block --order A,B --single algebraic").code, 0);
+}
+
+TEST_F(Options, OfOtherMethodsAreRefused) {
+  expect_refused({
+      {"simulate point-drop --method hybrid --alpha 1 --stiffness 5",
+       "--alpha belongs to --method time-stepping; this is --method hybrid"},
+      {"simulate point-drop --method hybrid --stiffness 5",
+       "--stiffness belongs to --method event-selected and --method compliant"},
+      {"simulate point-drop --method compliant --step 1e-3", "--step"},
+      {"simulate point-drop --method compliant --law set", "--law belongs"},
+      {"simulate point-drop --method hybrid --raw --json -", "--raw"},
+      {"simulate point-drop --raw", "--raw belongs to --json"},
+      {"simulate point-drop --pseudo-impulse 0.1", "--pseudo-impulse belongs to --method hybrid"},
+      {"simulate point-drop --rtol 1e-3", "--rtol"},
+      {"simulate point-drop --strict", "--strict"},
+      {"simulate point-drop --at-start", "--at-start belongs to --method hybrid"},
+      {"simulate massless-leg --at-start --csv x", "--csv belongs to motions without --at-start"},
+      {"simulate point-drop --eps 1e-3", "--eps belongs to --method event-selected"},
+      {"simulate plate --exact --eps 1e-3", "without --exact"},
+      {"simulate plate --stiffness 10", "--stiffness belongs to mechanisms in the plane"},
+      {"simulate plate --project", "--project"},
+      {"simulate point-drop --ratio 3", "--ratio belongs to --method compliant"},
+      {"simulate point-drop --impact-only", "--impact-only"},
+      {"ensemble rocking-block --branch 1 --runs 3", "--runs belongs to ensembles without"},
+      {"ensemble rocking-block --branch 1 --law set", "--law"},
+      {"reproduce p3-joint --samples 100", "--samples belongs to p1-table3"},
+      {"reproduce p1-outcomes --threads 1", "--threads"},
+  });
+}
+
+TEST_F(Options, OfOtherScenariosAreRefused) {
+  const std::string raw = folder_ + "/raw.yaml";
+  io::write_file(raw, "M: [[1, 0], [0, 1]]\nJn: [[0, 1]]\nJt: [[1, 0]]\nmu: 0.5\nv: [1, -1]\n");
+  expect_refused({
+      {"impact pushing --edges 6", "--edges belongs to models of MuJoCo, plain matrices in space"},
+      {"check pushing --edges 6", "--edges"},
+      {"simulate point-drop --edges 6", "--edges"},
+      {"ensemble rocking-block --edges 6", "--edges"},
+      {"impact pushing --extreme-points", "--extreme-points belongs to models"},
+      {"impact " + raw + " --touching 1e-3", "--touching"},
+      {"impact " + raw + " --edges 6", "--edges"},
+      {"impact pushing --qpos 1,2", "--qpos"},
+      {"impact pushing --drop 1", "--drop"},
+      {"check pushing --state x", "--state"},
+  });
+  const std::string space = folder_ + "/space.yaml";
+  io::write_file(space,
+                 "M: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\nJn: [[0, 0, 1]]\n"
+                 "Jt: [[1, 0, 0], [0, 1, 0]]\nmu: 0.5\nv: [1, 0, -1]\n");
+  EXPECT_EQ(json_of("impact " + space + " --edges 6")["edges"], 6);
+#ifdef ROUTH_HAS_MUJOCO
+  expect_refused({{"simulate tower --gamma 0.5", "--gamma belongs to mechanisms in the plane"},
+                  {"simulate tower --no-detection", "--no-detection"},
+                  {"simulate quadruped --at-start", "--at-start"}});
+#endif
+}
+
+TEST_F(Options, ThatAskForTooMuchAreRefusedBeforeItIsTaken) {
+  expect_refused({
+      {"simulate point-drop --every 1e-300", "--every 1e-300"},
+      {"simulate point-drop --method hybrid --every 1e-300", "--every"},
+      {"simulate point-drop --method compliant --every 1e-300", "--every"},
+      {"simulate plate --every 1e-300", "--every"},
+      {"simulate point-drop --end 1e300", "--end 1e+300"},
+      {"simulate hopper --end 1e300", "--end"},
+      {"simulate point-drop --step 1e-300", "--step 1e-300"},
+      {"simulate point-drop --step 1e-9", "--every"},
+      {"ensemble rocking-block --every 1e-300", "--every"},
+      {"ensemble rocking-block --runs 1e12", "--runs"},
+      {"ensemble rocking-block --end 1e300", "--end"},
+      {"impact pushing --law set --samples 2^40 --keep 2^40", "--keep"},
+      {"impact pushing --law set --samples 2^70", "--samples"},
+      {"impact pushing --law set --seed 2^70", "--seed"},
+      {"check box-stack --set n=1e6", "repeats 1000000 times"},
+      {"check domino-row --set n=9999", "too many bodies"},
+      {"simulate plate --set springs=1e9", "springs"},
+  });
+}
+
+TEST_F(Options, ThatCountMustBeWholeAndEnough) {
+  expect_refused({
+      {"check box-stack --set n=0", "'n' is 0; it must be a whole number of at least 1"},
+      {"impact domino-row --set n=0", "a whole number of at least 1"},
+      {"impact domino-row --set n=-1", "a whole number of at least 1"},
+      {"simulate box-stack --set n=2.5", "'n' is 2.5; it must be a whole number"},
+      {"simulate box-stack --set n=nan", "n=nan"},
+      {"simulate box-stack --set n=1e300", "repeats"},
+  });
+  EXPECT_EQ(run("simulate box-stack --set n=1 --end 0.01").code, 0);
+  EXPECT_EQ(run("simulate domino-row --set n=1 --end 0.01").code, 0);
+
+  const std::string file = folder_ + "/bad.yaml";
+  const std::string contacts = "Jn: [[0, 1]]\nJt: [[1, 0]]\nmu: 0.5\nv: [1, -1]\n";
+  for (const auto& [text, hint] : std::vector<std::pair<std::string, std::string>>{
+           {"mechanism: {bodies: []}", "none of them can move"},
+           {"mechanism: {bodies: [{name: a, joint: fixed}]}", "none of them can move"},
+           {"M: []\nJn: []\nJt: []\nmu: []\nv: []", "at least one number"},
+           {"M: [[1, 0], [0, 1]]\n" + contacts + "impact: {limit: 1e300}", "impact.limit"},
+           {"M: [[1, 0], [0, 1]]\n" + contacts + "impact: {samples: -1}", "impact.samples"},
+           {"M: [[1, 0], [0, 1]]\n" + contacts + "impact: {samples: 0.5}", "impact.samples"}}) {
+    io::write_file(file, text);
+    expect_refused({{"impact " + file, hint}});
+  }
+}
+
+TEST_F(Options, AndExitCodesAreInTheHelp) {
+  const Result help = run("--help");
+  for (const char* code : {"0 done", "2 bad input", "3 not finished or not written", "130"})
+    EXPECT_TRUE(says(help, code)) << help.out;
+  EXPECT_TRUE(says(run("impact --help"), "sequential, all: contacts in the order"));
+  EXPECT_TRUE(says(run("simulate --help"), "time-stepping: step h [s]"));
+}
+
+}  // namespace
