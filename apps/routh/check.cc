@@ -75,9 +75,9 @@ int run_check(const CheckArguments& a) {
              every_order = in_turn.summary["all_orders"];
   const bool searched = every_mode && every_order && !set.stopped && !interrupted();
   const bool several = all.outcomes.size() > 1 || spread > 1000 * velocity_tolerance(p);
-  const bool one = all.outcomes.size() == 1 && all.unfinished.empty() &&
-                   set.terminated == set.samples && !several;
-  const bool unique = one && searched;
+  const bool ended = all.outcomes.size() == 1 && all.unfinished.empty() &&
+                     set.terminated == set.samples && set.samples > 0;
+  const bool unique = ended && searched && !several;
   const std::vector<std::pair<int, double>> differing = differing_contacts(p, set);
   const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p);
   const Redundancy redundant = redundancy(p);
@@ -86,7 +86,7 @@ int run_check(const CheckArguments& a) {
   json["scenario"] = impact.scenario.name;
   json["contacts"] = impact.names;
   json["colliding"] = impact.approaching();
-  json["unique"] = one && !searched ? io::Json() : io::Json(unique);  // null: not known
+  json["unique"] = unique || several ? io::Json(unique) : io::Json();  // null: not known
   json["searched"] = {{"all_modes", every_mode},
                       {"all_orders", every_order},
                       {"samples", set.samples},
@@ -120,9 +120,10 @@ int run_check(const CheckArguments& a) {
   line("is the outcome unique?",
        !impact.approaching() ? "yes: no contact approaches, there is no impact"
        : unique              ? "yes"
-       : one                 ? "not known: one outcome was found, but not everything was searched"
-       : std::isnan(spread)  ? "not known: no sample ended"
-                             : fmt::format("no: outcomes spread over {:.4g} m/s", spread));
+       : several
+           ? std::isnan(spread) ? "no" : fmt::format("no: outcomes spread over {:.4g} m/s", spread)
+       : !ended ? "not known: some orders or samples did not end"
+                : "not known: one outcome was found, but not everything was searched");
   line("what was searched",
        fmt::format("{} contact modes, {} orders, {} samples{}", every_mode ? "all" : "some",
                    every_order ? "all" : "some", set.samples,

@@ -89,7 +89,8 @@ io::Json coverage_json(const std::vector<Polytope>& pieces, const SetResult& set
   for (const SetSample& s : set.kept) {
     if (s.terminated) samples.push_back(s.outcome.c_plus);
   }
-  const Coverage c = coverage(pieces, samples);
+  const Coverage c = coverage(pieces, samples, interrupted);
+  if (c.stopped) return {};
   shown += fmt::format(
       "\n    against the exact set: Hausdorff distance {:.4g} m/s\n"
       "    samples lie up to {:.3g} m/s outside of it; its farthest point is {:.3g} m/s from a "

@@ -327,9 +327,9 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     }
     return true;
   };
-  const bool exact = fixed_point(0.6, false) && within(0.6, bounded);
-  const bool found = exact || (fixed_point(0.6, true) && within(0.6, bounded)) ||
-                     within(0.8, [&] { return pieces.clear(), anything() && bounded(); });
+  const bool exact = fixed_point(0.5, false) && within(0.6, bounded);
+  const bool found = exact || (fixed_point(0.3, true) && within(0.6, bounded)) ||
+                     within(0.9, [&] { return pieces.clear(), anything() && bounded(); });
   if (!found) return finish(ExactStatus::kIncomplete);
 
   // fewer pieces, where that can be done in time

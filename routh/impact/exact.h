@@ -25,7 +25,7 @@ struct ExactOptions {
   /// on nothing is rounded.
   double precision = 1e-12;
   int max_polyhedra = 5000;  ///< budget of the exact iteration, and again of the outer set
-  /// Budget of all: three fifths for the exact iteration, the rest for an outer set.
+  /// Budget of all: half for the exact iteration, the rest for an outer set.
   double max_seconds = 60;
   /// Asked every few milliseconds, from another thread; true ends the work at once.
   std::function<bool()> stop = {};

@@ -173,7 +173,8 @@ std::vector<VectorXd> fill(const std::vector<Polytope>& pieces, double spacing) 
   return points;
 }
 
-Coverage coverage(const std::vector<Polytope>& pieces, const std::vector<VectorXd>& samples) {
+Coverage coverage(const std::vector<Polytope>& pieces, const std::vector<VectorXd>& samples,
+                  const std::function<bool()>& stop) {
   Coverage result;
   double width = 0;
   for (const Polytope& piece : pieces) {
@@ -183,10 +184,12 @@ Coverage coverage(const std::vector<Polytope>& pieces, const std::vector<VectorX
       }
     }
   }
-  for (const VectorXd& c : samples)
-    result.outside = std::max(result.outside, nearest_point(pieces, c).distance);
+  const auto go_on = [&] { return !(result.stopped = result.stopped || (stop && stop())); };
+  for (std::size_t k = 0; k < samples.size() && go_on(); ++k)
+    result.outside = std::max(result.outside, nearest_point(pieces, samples[k]).distance);
   result.resolution = width / 50;
   for (const VectorXd& x : fill(pieces, result.resolution)) {
+    if (!go_on()) break;
     double nearest = std::numeric_limits<double>::infinity();
     for (const VectorXd& c : samples) nearest = std::min(nearest, (c - x).squaredNorm());
     result.missed = std::max(result.missed, std::sqrt(nearest));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -43,8 +44,11 @@ struct Coverage {
   double outside = 0;     ///< farthest sample from the set
   double missed = 0;      ///< farthest point of the set from the samples
   double resolution = 0;  ///< `missed` was measured on points of the set this far apart
+  bool stopped = false;   ///< before all was measured
   double hausdorff() const { return std::max(outside, missed); }
 };
-Coverage coverage(const std::vector<Polytope>& pieces, const std::vector<Eigen::VectorXd>& samples);
+/// Ends early when `stop`, asked now and then, says so.
+Coverage coverage(const std::vector<Polytope>& pieces, const std::vector<Eigen::VectorXd>& samples,
+                  const std::function<bool()>& stop = {});
 
 }  // namespace routh

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -58,6 +59,30 @@ class Interrupt : public testing::Test {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             std::chrono::duration<double>(Clock::now() - from).count()};
   }
+  /// A body of unit inertia that lands on many contacts, as a file.
+  std::string contacts(int m) const {
+    const int n = m + 4;
+    const auto rows = [&](int count, auto&& entry) {
+      std::string text = "[";
+      for (int i = 0; i < count; ++i) {
+        text += i ? ", [" : "[";
+        for (int k = 0; k < n; ++k) text += (k ? ", " : "") + std::to_string(entry(i, k));
+        text += "]";
+      }
+      return text + "]\n";
+    };
+    const std::string path = (folder_ / (std::to_string(m) + ".yaml")).string();
+    std::ofstream file(path);
+    file << "M: " << rows(n, [](int i, int k) { return i == k ? 1.0 : 0.0; });
+    file << "Jn: " << rows(m, [](int i, int k) { return k ? std::sin(13 * i + 78 * k) : 1.0; });
+    file << "Jt: " << rows(m, [](int i, int k) { return k ? std::sin(17 * i + 41 * k) : 0.0; });
+    file << "mu: [";
+    for (int i = 0; i < m; ++i) file << (i ? ", 0.5" : "0.5");
+    file << "]\nv: [-3";
+    for (int k = 1; k < n; ++k) file << ", " << std::sin(5 * k);
+    file << "]\n";
+    return path;
+  }
   std::string out() const { return (folder_ / "out").string(); }
   nlohmann::json json() const {
     std::ifstream file(out());
@@ -72,8 +97,10 @@ constexpr double kSoon = 2;
 
 TEST_F(Interrupt, EndsEveryLawWithWhatItHas) {
   const std::vector<std::vector<std::string>> commands{
-      {"impact", "box-stack", "--law", "simultaneous"},
-      {"impact", "box-stack", "--law", "sequential"},
+      {"impact", contacts(8), "--law", "simultaneous"},
+      {"impact", contacts(12), "--law", "sequential"},
+      {"impact", contacts(12), "--law", "all"},
+      {"impact", contacts(40), "--law", "set", "--samples", "2^30"},
       {"impact", "rocking-block", "--law", "set", "--samples", "2^36"},
 #ifdef ROUTH_HAS_EXACT
       {"impact", "disk-stack", "--law", "exact"},
@@ -95,7 +122,7 @@ TEST_F(Interrupt, EndsMotionsAndEnsemblesWithWhatTheyHave) {
       {"simulate", "domino-row", "--end", "100", "--step", "1e-5", "--every", "0.01"},
       {"simulate", "rocking-block-p4", "--method", "hybrid", "--end", "1e6", "--every", "10"},
       {"ensemble", "compass-gait", "--runs", "1000000", "--end", "10"},
-      {"check", "box-stack", "--set", "n=6"}};
+      {"check", contacts(12)}};
   for (std::vector<std::string> command : commands) {
     command.insert(command.end(), {"--json", "-"});
     const Ended ended = run(command, {0.7});
@@ -144,7 +171,7 @@ TEST_F(Interrupt, ASetKeepsItsBudgetOfTime) {
 #endif
 
 TEST_F(Interrupt, ACheckAnswersInSeconds) {
-  const Ended ended = run({"check", "box-stack", "--set", "n=8", "--json", "-"});
+  const Ended ended = run({"check", contacts(40), "--json", "-"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_LT(ended.seconds, 15);
   EXPECT_TRUE(json()["searched"].contains("samples"));

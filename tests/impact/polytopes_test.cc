@@ -186,6 +186,12 @@ TEST(Coverage, ScalesWithTheUnit) {
   }
 }
 
+TEST(Coverage, StopsWhenToldTo) {
+  const std::vector<Polytope> segment{polytope(1, {Vector2d(0, 0), Vector2d(1, 0)})};
+  EXPECT_TRUE(coverage(segment, {Vector2d(0, 0)}, [] { return true; }).stopped);
+  EXPECT_FALSE(coverage(segment, {Vector2d(0, 0)}, [] { return false; }).stopped);
+}
+
 TEST(Coverage, OfAPointIsADistance) {
   const Coverage c = coverage({polytope(0, {Vector2d(1, 1)})}, {Vector2d(1, 1.5)});
   EXPECT_DOUBLE_EQ(c.outside, 0.5);
