@@ -32,7 +32,11 @@ struct Choice {
 class Search {
  public:
   Search(const ImpactProblem& given, const SolveAllOptions& options)
-      : options_(options), units_(given), p_(units_.problem), m_(p_.contacts()), D_(friction_edges(p_)) {
+      : options_(options),
+        units_(given),
+        p_(units_.problem),
+        m_(p_.contacts()),
+        D_(friction_edges(p_)) {
     // impulses as mixtures, λ = E α: of each contact the normal and the edges of its cone, for much
     // friction also of narrower ones, so that no mixture has to cancel
     std::vector<VectorXd> columns;
@@ -138,7 +142,8 @@ class Search {
     MatrixXd rows(zero + positive, p_.c.size());
     for (Index k = 0; k < zero; ++k) rows.row(k) = r.zero[k];
     for (Index k = 0; k < positive; ++k) rows.row(zero + k) = r.positive[k];
-    lcp::LinearProgram lp{.A = MatrixXd::Zero(zero + positive, pushes + positive), .b = {}, .q = {}};
+    lcp::LinearProgram lp{
+        .A = MatrixXd::Zero(zero + positive, pushes + positive), .b = {}, .q = {}};
     lp.A.leftCols(pushes) = rows * V_(Eigen::all, r.columns);
     lp.A.bottomRightCorner(positive, positive).diagonal().setConstant(-1);
     lp.b = -rows * p_.c;
@@ -153,15 +158,16 @@ class Search {
 
   VectorXd impulse(const Region& r, const VectorXd& x) const {
     VectorXd lambda = VectorXd::Zero(p_.c.size());
-    for (std::size_t k = 0; k < r.columns.size(); ++k) lambda += x[static_cast<Index>(k)] * E_.col(r.columns[k]);
+    for (std::size_t k = 0; k < r.columns.size(); ++k)
+      lambda += x[static_cast<Index>(k)] * E_.col(r.columns[k]);
     return lambda;
   }
 
   bool known(const VectorXd& c) const {
     const double same = same_velocity(p_);
-    return std::any_of(
-        result_.outcomes.begin(), result_.outcomes.end(),
-        [&](const Outcome& o) { return (o.c_plus - c).lpNorm<Eigen::Infinity>() <= same; });
+    return std::any_of(result_.outcomes.begin(), result_.outcomes.end(), [&](const Outcome& o) {
+      return (o.c_plus - c).lpNorm<Eigen::Infinity>() <= same;
+    });
   }
 
   /// Is c an outcome? At a given velocity the impulses of the law are a convex set.
@@ -268,10 +274,10 @@ class Search {
     int next = -1;
     double most = 0;
     for (int i = 0; i < m_; ++i) {
-      const double d = lambda ? doubt(i, choices[i], *lambda, *c)
-                              : choices[i].decided == Decided::kNothing  ? 2
-                                : choices[i].decided == Decided::kClosed ? 1
-                                                                         : 0;
+      const double d = lambda                                    ? doubt(i, choices[i], *lambda, *c)
+                       : choices[i].decided == Decided::kNothing ? 2
+                       : choices[i].decided == Decided::kClosed  ? 1
+                                                                 : 0;
       if (d > most) next = i, most = d;
     }
     if (next < 0) return continuum(r, std::move(lp));

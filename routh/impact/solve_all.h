@@ -8,8 +8,8 @@
 namespace routh {
 
 struct SolveAllOptions {
-  double tolerance = 1e-10;  ///< largest residual of an outcome, relative
-  int max_programs = 60'000; ///< linear programs before the search is given up
+  double tolerance = 1e-10;   ///< largest residual of an outcome, relative
+  int max_programs = 60'000;  ///< linear programs before the search is given up
   std::function<bool()> stop = {};
 };
 

@@ -9,8 +9,9 @@ namespace {
 
 using Eigen::Vector2d;
 
-/// Nearer than this to a corner its direction is rounding: the edge decides [m].
-constexpr double kCorner = 1e-6;
+/// Nearer than this to a corner, relative to the length of the edge, its direction is rounding: the
+/// edge decides.
+constexpr double kCorner = 4e-6;
 
 Touch touch_around(const Vector2d& centre, double radius, const Vector2d& point,
                    double point_radius) {
@@ -39,11 +40,11 @@ struct ToSecond {
     const Vector2d normal = frame.turn(edge.normal).normalized(), start = frame.place(edge.at);
     // beyond the ends of an edge its corners are nearest
     if (edge.length > 0) {
-      const double along = turned(normal).dot(centre - start);
+      const double along = turned(normal).dot(centre - start), close = kCorner * edge.length;
       const Vector2d end = start + edge.length * turned(normal);
-      if (along < 0 && (centre - start).norm() > kCorner)
+      if (along < 0 && (centre - start).norm() > close)
         return touch_around(centre, radius, start, 0);
-      if (along > edge.length && (centre - end).norm() > kCorner)
+      if (along > edge.length && (centre - end).norm() > close)
         return touch_around(centre, radius, end, 0);
     }
     return touch_face(centre, radius, start, normal);
@@ -89,9 +90,10 @@ struct ToSecond {
       const double distance = (x - from).squaredNorm();
       if (distance < nearest) nearest = distance, corner = i;
     }
-    if (deepest <= kCorner && !polygon.other.empty()) {
+    const double close = kCorner * (polygon.vertices[1] - polygon.vertices[0]).norm();
+    if (deepest <= close && !polygon.other.empty()) {
       face = separating_face(polygon);
-    } else if (deepest > 0 && !beside && nearest > kCorner * kCorner) {
+    } else if (deepest > 0 && !beside && nearest > close * close) {
       return touch_around(centre, radius, frame.place(polygon.vertices[corner]), 0);
     }
     const Vector2d &from = polygon.vertices[face], along = polygon.vertices[(face + 1) % n] - from;

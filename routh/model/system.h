@@ -35,8 +35,8 @@ struct Terms {
   std::vector<Contact> contacts;
 };
 
-/// Functions that are const may be called by many threads at once: an ensemble does. What they write
-/// besides their arguments must be the thread's own, and must not change later answers.
+/// Functions that are const may be called by many threads at once: an ensemble does. What they
+/// write besides their arguments must be the thread's own, and must not change later answers.
 class System {
  public:
   virtual ~System() = default;

@@ -187,10 +187,9 @@ void Stepper::close_gaps() {
     if (worst <= closed()) break;
     joint_new = -joint_new;
     if (!moved) potential = system.potential_energy(q_new);
-    // a motion far larger than the gaps comes from rows that contradict each other
-    if (!solver.correction(joint_new, gap, motion) ||
-        motion.lpNorm<Eigen::Infinity>() > 100 * worst)
-      break;
+    // a motion that moves the contacts by far more than the gaps comes from rows that contradict
+    // each other
+    if (!solver.correction(joint_new, gap, motion) || reach_of(motion) > 100 * worst) break;
     moved = true;
     q_new += motion;
     system.gaps(q_new, phi_new, joint_new);
@@ -199,6 +198,15 @@ void Stepper::close_gaps() {
   const double work = system.potential_energy(q_new) - potential;
   const double kinetic = kinetic_energy(terms, v_new);
   if (kinetic > 100 * std::abs(work)) v_new *= std::sqrt(1 - work / kinetic);
+}
+
+double Stepper::reach_of(const Eigen::VectorXd& dq) const {
+  double reach = 0;
+  for (const int i : in_solver)
+    reach = std::max(reach, terms.contacts[i].Jn.cwiseAbs().dot(dq.cwiseAbs()));
+  for (Eigen::Index r = 0; r < terms.A.rows(); ++r)
+    reach = std::max(reach, terms.A.row(r).cwiseAbs().dot(dq.cwiseAbs()));
+  return reach;
 }
 
 double Stepper::touch() const { return 1e-6 * stride; }

@@ -83,6 +83,8 @@ struct Stepper final : Scheme {
   void close_gaps();
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
+  /// How far a change of q moves contacts and joints at most, term by term [m].
+  double reach_of(const Eigen::VectorXd& dq) const;
   /// Gaps below these take part in an impact, or need no correction [m]. They follow the units of
   /// the mechanism.
   double touch() const;

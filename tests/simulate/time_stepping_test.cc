@@ -369,8 +369,9 @@ TEST(TimeStepping, UnitsOfMassAndLengthDoNotMatter) {
       for (const io::Override& o : c.masses) set.push_back({o.name, o.value * m});
       for (const io::Override& o : c.forces) set.push_back({o.name, o.value * m * length});
       const io::Scenario s = io::load_scenario(c.name, set);
-      const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
-                                    TimeSteppingOptions{.h = c.h, .end = c.end, .every = c.end});
+      const Trajectory t = simulate(
+          *s.mechanism, {0, s.q, s.v},
+          TimeSteppingOptions{.h = c.h, .end = c.end, .every = c.end, .touching = 1e-6 * length});
       VectorXd q = t.final.q;
       for (std::size_t i = 0; i < s.coordinates.size(); ++i) {
         if (s.coordinates[i].find("angle") == std::string::npos) q[i] /= length;
