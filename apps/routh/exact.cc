@@ -97,7 +97,7 @@ io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& r
     const Nearest nearest = nearest_point(result.pieces, c);
     report.answers["contains"].push_back(
         {{"contact_velocity", list(c)},
-         {"reachable", nearest.distance <= velocity_tolerance(impact.problem())},
+         {"reachable", nearest.distance <= same_velocity(impact.problem())},
          {"distance", nearest.distance},
          {"nearest", list(nearest.point)}});
   }

@@ -96,6 +96,10 @@ Automaton::Automaton(const ImpactProblem& given, double precision)
   const MatrixXd basis = problem.G(rows, rows);
   MatrixXd T = problem.G(Eigen::all, rows) * basis.inverse();
 
+  // bodies of very different mass: an error of G is larger in the directions that hardly move
+  const VectorXd pivots = qr.matrixR().diagonal().head(rank).cwiseAbs();
+  const double spread = rank > 0 ? pivots[rank - 1] / pivots[0] : 1;
+  precision = std::max(1e-16, precision * std::min(1.0, 1e2 * spread));
   const auto number = [&](double x, double among) {
     return std::abs(x) <= precision * among ? mpq_class(0) : rational(x, precision * std::abs(x));
   };

@@ -15,7 +15,8 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
-constexpr double kZero = 1e-13;  // a velocity that vanishes, relative to the sums it comes from
+constexpr double kZero = 1e-13;     // a velocity that vanishes, relative to the sums it comes from
+constexpr double kRounded = 1e-11;  // rounding of a velocity beyond which 113 bits are worth it
 constexpr double kTabulated = 1e-11;  // smallest pivot of a mode that is solved by a product
 constexpr double kGain =
     1e-9;  // of energy, by an outcome: more means that G is not what it should be
@@ -198,7 +199,6 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
   const VectorXd bound = normalised.impulse_from(lambda_max);
   VectorXd x(problem.c.size() + m);
   x << problem.c, (bounded ? bound : VectorXd::Zero(m));
-  const double same = same_velocity(problem);
 
   StepOutcomes result;
   for (const Modes& modes : all_modes(problem, bounded)) {
@@ -218,7 +218,10 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       candidates.push_back(*outcome);
     };
     if (system.pivot() > lcp::kSafe) {
-      consider(outcome_of(problem, s, x, system.solve(-s.R * x), bound), tolerance);
+      std::optional<Outcome> outcome = outcome_of(problem, s, x, system.solve(-s.R * x), bound);
+      if (outcome && rounding(problem, outcome->impulse) > kRounded)
+        outcome = precise_outcome(problem, s, x, bound);
+      consider(outcome, tolerance);
     } else if (system.pivot() > lcp::kSingular) {
       consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
     } else {
@@ -244,8 +247,8 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       decided = decided && energy_gain(given, outcome) <= kGain;
     }
     for (Outcome& outcome : candidates)
-      piece.push_back(insert_distinct(decided ? result.outcomes : result.borderline,
-                                      std::move(outcome), same * normalised.speed));
+      piece.push_back(insert_distinct(given, decided ? result.outcomes : result.borderline,
+                                      std::move(outcome)));
     if (!decided) continue;
     std::sort(piece.begin(), piece.end());
     piece.erase(std::unique(piece.begin(), piece.end()), piece.end());
@@ -254,7 +257,7 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
   // what another mode decides is not in doubt
   std::erase_if(result.borderline, [&](const Outcome& doubtful) {
     return std::any_of(result.outcomes.begin(), result.outcomes.end(), [&](const Outcome& o) {
-      return (o.c_plus - doubtful.c_plus).lpNorm<Eigen::Infinity>() <= same * normalised.speed;
+      return (o.c_plus - doubtful.c_plus).lpNorm<Eigen::Infinity>() <= same_velocity(given);
     });
   });
   return result;

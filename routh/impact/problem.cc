@@ -187,9 +187,26 @@ Outcome denormalised(const Normalised& units, Outcome outcome) {
   return outcome;
 }
 
-int insert_distinct(std::vector<Outcome>& outcomes, Outcome candidate, double same) {
+namespace {
+
+/// The same, row by row.
+VectorXd roundings(const ImpactProblem& problem, const VectorXd& impulse) {
+  return 4 * std::numeric_limits<double>::epsilon() *
+         (problem.c.cwiseAbs() + problem.G.cwiseAbs() * impulse.cwiseAbs());
+}
+
+}  // namespace
+
+double rounding(const ImpactProblem& problem, const VectorXd& impulse) {
+  return roundings(problem, impulse).maxCoeff();
+}
+
+int insert_distinct(const ImpactProblem& problem, std::vector<Outcome>& outcomes,
+                    Outcome candidate) {
+  const double same = same_velocity(problem) + rounding(problem, candidate.impulse);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if ((outcomes[i].c_plus - candidate.c_plus).lpNorm<Eigen::Infinity>() > same) continue;
+    const double apart = (outcomes[i].c_plus - candidate.c_plus).lpNorm<Eigen::Infinity>();
+    if (apart > same && apart > same + rounding(problem, outcomes[i].impulse)) continue;
     if (candidate.residual < outcomes[i].residual) outcomes[i] = std::move(candidate);
     return static_cast<int>(i);
   }
@@ -261,11 +278,8 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
 
 Violation violation(const ImpactProblem& problem, const VectorXd& lambda,
                     const VectorXd& lambda_max) {
-  constexpr double kEps = std::numeric_limits<double>::epsilon();
   const VectorXd c_plus = problem.c + problem.G * lambda;
-  const VectorXd rounding =
-      4 * kEps * (problem.c.cwiseAbs() + problem.G.cwiseAbs() * lambda.cwiseAbs());
-  return violation_within(problem, lambda, lambda_max, c_plus, rounding);
+  return violation_within(problem, lambda, lambda_max, c_plus, roundings(problem, lambda));
 }
 
 Violation violation(const ImpactProblem& problem, const VectorXd& lambda,

@@ -131,8 +131,12 @@ double energy_gain(const ImpactProblem& problem, const Outcome& outcome);
 /// The outcome of a normalised problem in the user's units.
 Outcome denormalised(const Normalised& units, Outcome outcome);
 
-/// Adds an outcome unless one with the same velocity is known, where the better residual stays;
-/// returns its index.
-int insert_distinct(std::vector<Outcome>& outcomes, Outcome candidate, double same);
+/// What rounding can make of c⁺ = c + Gλ at the most [m/s].
+double rounding(const ImpactProblem& problem, const Eigen::VectorXd& impulse);
+
+/// Adds an outcome of the problem unless one with the same velocity, as far as rounding can tell,
+/// is known, where the better residual stays; returns its index.
+int insert_distinct(const ImpactProblem& problem, std::vector<Outcome>& outcomes,
+                    Outcome candidate);
 
 }  // namespace routh

@@ -8,6 +8,7 @@
 
 #include "routh/impact/cone.h"
 #include "routh/impact/modes.h"
+#include "routh/impact/solve_all.h"
 #include "routh/impact/sweep_solver.h"
 #include "routh/lcp/lemke.h"
 
@@ -104,13 +105,19 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
     if (result.outcomes.empty())
       search({.tolerance = options.tolerance, .attempts = 4, .stop = options.stop});
   } else {
-    search(options);
+    SolveAllResult all = solve_all(problem, {.tolerance = options.tolerance,
+                                             .max_programs = options.max_programs,
+                                             .stop = options.stop});
+    result.outcomes = std::move(all.outcomes);
+    result.continua = std::move(all.continua);
+    result.enumerated = all.complete;
+    if (!all.complete) search(options);
   }
   for (const VectorXd& impulse : impulses) {
     Outcome outcome{.impulse = impulse, .c_plus = problem.c + problem.G * impulse};
     outcome.residual = residual(problem, impulse);
     if (outcome.residual <= options.tolerance)
-      insert_distinct(result.outcomes, std::move(outcome), same_velocity(problem));
+      insert_distinct(problem, result.outcomes, std::move(outcome));
   }
   result.stopped = result.stopped || (options.stop && options.stop());
   if (result.outcomes.empty()) result.nothing = closest(problem, impulses);

@@ -10,10 +10,11 @@ namespace routh {
 
 struct SimultaneousOptions {
   double tolerance = 1e-10;  ///< largest residual of an outcome, relative
-  /// Above this many contact modes (eight rough contacts in the plane, three in space) outcomes are
-  /// searched for instead.
+  /// Up to this many contact modes (eight rough contacts in the plane, three in space) all are
+  /// tried; with more, solve_all() searches them.
   double max_modes = 70'000;
-  int attempts = 200;  ///< searches from different starts when modes are too many
+  int max_programs = 20'000;  ///< of solve_all(), about half a second
+  int attempts = 200;         ///< random searches where that did not come to an end
   /// Asked now and then; true ends the work with what was found.
   std::function<bool()> stop = {};
 };
@@ -32,7 +33,7 @@ struct [[nodiscard]] SimultaneousResult {
   std::optional<NothingFound> nothing;  ///< only where there is no outcome
   std::vector<std::vector<int>>
       continua;            ///< outcomes between which every mixture is an outcome as well
-  bool enumerated = true;  ///< false: outcomes were searched for, others may exist
+  bool enumerated = true;  ///< false: the search did not come to an end, others may exist
   bool stopped = false;    ///< `stop` said so: others may exist
 };
 

@@ -231,7 +231,7 @@ class Search {
       ++result_.left;
       return {};
     }
-    return insert_distinct(result_.outcomes, std::move(best), same_velocity(p_));
+    return insert_distinct(p_, result_.outcomes, std::move(best));
   }
 
   /// How far a contact is from a decision that holds at this point: the next to be decided.

@@ -90,12 +90,13 @@ int spawn_gnuplot(int in, int out, int log) {
 
 std::string gnuplot_text(std::string_view text) {
   std::string out = "\"";
+  bool escaped = false;  // gnuplot reads digits after an escape as part of it
   for (const char c : valid_utf8(without_controls(text))) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || byte >= 0x80 || std::strchr(" .,:;()[]+-=/", c))
-      out += c;
-    else
-      out += fmt::format("\\{:03o}", byte);
+    const bool plain =
+        std::isalpha(byte) || byte >= 0x80 || std::strchr(" .,:;()[]+-=/", c) != nullptr;
+    escaped = !plain && (escaped || !std::isdigit(byte));
+    out += escaped ? fmt::format("\\{:03o}", byte) : std::string(1, c);
   }
   return out + "\"";
 }

