@@ -303,7 +303,7 @@ std::vector<Outcome> ModeTable::solve(const VectorXd& c, const VectorXd& lambda_
     // velocities that the mode makes zero are exactly zero, if they are
     if (!(outcome.c_plus(entry.zeros).cwiseAbs().array() <= slack).all()) continue;
     outcome.c_plus(entry.zeros).setZero();
-    insert_distinct(outcomes, denormalised(normalised_, std::move(outcome)), same_velocity(given_));
+    insert_distinct(given_, outcomes, denormalised(normalised_, std::move(outcome)));
   }
   if (outcomes.empty()) {
     ImpactProblem given = given_;
