@@ -10,9 +10,9 @@ namespace routh {
 
 struct SimultaneousOptions {
   double tolerance = 1e-10;  ///< largest residual of an outcome, relative
-  /// Up to this many contact modes (eight rough contacts in the plane, three in space) all are
-  /// tried; with more, solve_all() searches them.
-  double max_modes = 70'000;
+  /// Up to this many contact modes (five rough contacts in the plane, two in space) all are tried;
+  /// with more, solve_all() searches them.
+  double max_modes = 2'000;
   int max_programs = 20'000;  ///< of solve_all(), about half a second
   int attempts = 200;         ///< random searches where that did not come to an end
   /// Asked now and then; true ends the work with what was found.

@@ -20,9 +20,7 @@ constexpr double kApart = 3e-8;  // what moves at all moves faster: every veloci
 constexpr double kSame = 1e-9;   // velocities of one branch that differ by less are one
 constexpr double kZero = 1e-9;   // a velocity that vanishes at a given point
 constexpr double kWide = 20;     // friction beyond which cones are filled with narrower ones
-constexpr int kCutsAtOnce = 4;   // by energy, at one place
-constexpr std::size_t kMostCuts = 24;  // and in one branch
-constexpr int kDirections = 3;         // in which the extremes of a continuum are taken, both ways
+constexpr int kDirections = 3;   // in which the extremes of a continuum are taken, both ways
 
 /// What is decided about a contact.
 enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };
@@ -59,11 +57,6 @@ class Search {
     E_.resize(p_.c.size(), first_.back());
     for (int j = 0; j < first_.back(); ++j) E_.col(j) = columns[j];
     V_ = p_.G * E_;
-    weight_.resize(p_.c.size());
-    for (int i = 0; i < m_; ++i) {
-      weight_[i] = units_.unit[i] / units_.unit.maxCoeff();
-      weight_.segment(p_.tangent(i), p_.tangents).setConstant(weight_[i]);
-    }
     // a direction that no symmetry of the data knows
     look_.resize(p_.c.size());
     double angle = 1;
@@ -71,7 +64,7 @@ class Search {
   }
 
   SolveAllResult run() {
-    branch(std::vector<Choice>(m_), {});
+    branch(std::vector<Choice>(m_));
     result_.complete = result_.left == 0;
     for (Outcome& outcome : result_.outcomes) outcome = denormalised(units_, std::move(outcome));
     return std::move(result_);
@@ -141,44 +134,20 @@ class Search {
     return r;
   }
 
-  /// Impulses of the law do no work in the end: λᵀ(c + Gλ) ≤ 0, a convex set. A cut is a half-space
-  /// row · α ≤ most that holds it and not the point where it was made.
-  struct Cut {
-    RowVectorXd row;
-    double most;
-  };
-  std::optional<Cut> cut_at(const VectorXd& lambda, const VectorXd& c_plus) const {
-    const VectorXd weighted = weight_.cwiseProduct(lambda);
-    if (!(weighted.dot(c_plus) > 1e-6 * weighted.cwiseAbs().dot(c_plus.cwiseAbs()))) return {};
-    const VectorXd push = p_.G * lambda;
-    const VectorXd slope = weight_.cwiseProduct(c_plus + push);
-    Cut cut{slope.transpose() * E_, weighted.dot(push)};
-    const double size = cut.row.lpNorm<Eigen::Infinity>();
-    cut.row /= size;
-    cut.most /= size;
-    return cut;
-  }
-
   /// The program of a region: α of its edges, then a slack for every inequality.
-  lcp::LinearProgram program(const Region& r, const std::vector<Cut>& cuts) const {
+  lcp::LinearProgram program(const Region& r) const {
     const Index zero = static_cast<Index>(r.zero.size());
-    const Index positive = static_cast<Index>(r.positive.size() + cuts.size());
-    const Index velocities = static_cast<Index>(r.positive.size());
+    const Index positive = static_cast<Index>(r.positive.size());
     const Index pushes = static_cast<Index>(r.columns.size());
-    MatrixXd rows(zero + velocities, p_.c.size());
+    MatrixXd rows(zero + positive, p_.c.size());
     for (Index k = 0; k < zero; ++k) rows.row(k) = r.zero[k];
-    for (Index k = 0; k < velocities; ++k) rows.row(zero + k) = r.positive[k];
-    lcp::LinearProgram lp{.A = MatrixXd::Zero(zero + positive, pushes + positive),
-                          .b = VectorXd(zero + positive),
-                          .q = {}};
-    lp.A.topLeftCorner(zero + velocities, pushes) = rows * V_(Eigen::all, r.columns);
+    for (Index k = 0; k < positive; ++k) rows.row(zero + k) = r.positive[k];
+    lcp::LinearProgram lp{
+        .A = MatrixXd::Zero(zero + positive, pushes + positive), .b = {}, .q = {}};
+    lp.A.leftCols(pushes) = rows * V_(Eigen::all, r.columns);
     lp.A.bottomRightCorner(positive, positive).diagonal().setConstant(-1);
-    lp.b.head(zero + velocities) = -rows * p_.c;
-    lp.b.segment(zero, velocities) += Eigen::Map<const VectorXd>(r.least.data(), velocities);
-    for (Index k = 0; k < static_cast<Index>(cuts.size()); ++k) {
-      lp.A.row(zero + velocities + k).head(pushes) = -cuts[k].row(r.columns);
-      lp.b[zero + velocities + k] = -cuts[k].most;
-    }
+    lp.b = -rows * p_.c;
+    lp.b.tail(positive) += Eigen::Map<const VectorXd>(r.least.data(), positive);
     return lp;
   }
 
@@ -275,40 +244,27 @@ class Search {
     return 1e-6 + p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
   }
 
-  void branch(const std::vector<Choice>& choices, std::vector<Cut> cuts) {
+  void branch(const std::vector<Choice>& choices) {
     if (result_.programs >= options_.max_programs || (options_.stop && options_.stop())) {
       ++result_.left;
       return;
     }
     // the range of velocities that is left, along one direction
     const Region r = region(choices);
-    lcp::LinearProgram lp = program(r, cuts);
+    lcp::LinearProgram lp = program(r);
     const RowVectorXd along = look_.transpose() * V_(Eigen::all, r.columns);
     const auto extreme = [&](double sign) {
       lp.q = VectorXd::Zero(lp.A.cols());
       lp.q.head(along.size()) = sign * along.transpose();
       return solved(lp);
     };
-    // as far as that goes, without what would do work
-    const auto extreme_without_work = [&](double sign) {
-      for (int round = 0;; ++round) {
-        lcp::LinearSolution found = extreme(sign);
-        if (found.status != LinearStatus::kOptimal || round == kCutsAtOnce) return found;
-        const VectorXd at = impulse(r, found.x);
-        const std::optional<Cut> cut = cut_at(at, p_.c + p_.G * at);
-        if (!cut || cuts.size() >= kMostCuts) return found;
-        cuts.push_back(*cut);
-        lp = program(r, cuts);
-      }
-    };
-    const lcp::LinearSolution high = extreme_without_work(1);
+    const lcp::LinearSolution high = extreme(1);
     if (high.status == LinearStatus::kInfeasible) return;
     std::optional<VectorXd> lambda, c;
     if (high.status == LinearStatus::kOptimal) {
       lambda = impulse(r, high.x);
       c = p_.c + p_.G * *lambda;
-      const lcp::LinearSolution low = extreme_without_work(-1);
-      if (low.status == LinearStatus::kInfeasible) return;
+      const lcp::LinearSolution low = extreme(-1);
       if (low.status == LinearStatus::kOptimal && high.value + low.value <= kSame &&
           (p_.c + p_.G * impulse(r, low.x) - *c).lpNorm<Eigen::Infinity>() <= 10 * kSame)
         return judge(*c);
@@ -328,7 +284,7 @@ class Search {
     for (const Choice& choice : decisions(next, choices[next].decided)) {
       std::vector<Choice> further = choices;
       further[next] = choice;
-      branch(further, cuts);
+      branch(further);
     }
   }
 
@@ -372,7 +328,6 @@ class Search {
   std::vector<int> first_;  // column of each contact, then their number
   std::vector<int> edge_;   // of each column: the edge it pushes along with all friction, or -1
   VectorXd look_;
-  VectorXd weight_;  // impulses times velocities times these are works
   SolveAllResult result_;
 };
 

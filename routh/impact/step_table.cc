@@ -34,7 +34,7 @@ int solve_slowly(const void* context, const double* c, const double* lambda_max,
       Outcome outcome{.impulse = impulse_from_lcp(problem, found.z)};
       outcome.c_plus = problem.c + problem.G * outcome.impulse;
       outcome.residual = residual(problem, outcome.impulse, bound);
-      outcomes.push_back(std::move(outcome));
+      if (outcome.residual <= kAccepted) outcomes.push_back(std::move(outcome));
     }
   }
   const int count = std::min(room, static_cast<int>(outcomes.size()));

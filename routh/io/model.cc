@@ -71,7 +71,6 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
     scenario.q = state.q, scenario.v = state.v;
     scenario.terms = system->terms(state.q, state.v);
     scenario.touching = kTouching;
-    scenario.impact.step = 0;
     scenario.model = std::move(system);
     return scenario;
   } catch (const std::invalid_argument& e) {

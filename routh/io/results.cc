@@ -145,8 +145,10 @@ ImpactCase impact_case(Scenario scenario) {
   }
   ImpactProblem& p = impact.reduced.problem;
   p.edges = s.edges;
-  if (s.impact.step <= 0 && impact.approaching()) {
-    impact.scenario.impact.step = -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean();
+  if (s.impact.step <= 0) {
+    impact.scenario.impact.step =
+        impact.approaching() ? -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean()
+                             : 1;
   }
   return impact;
 }

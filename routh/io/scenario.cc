@@ -280,7 +280,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     defaults.limit = static_cast<int>(whole("limit", defaults.limit, 1e6));
     defaults.samples =
         static_cast<std::uint64_t>(whole("samples", static_cast<double>(defaults.samples), 0x1p40));
-    if (!(defaults.step > 0)) impact["step"].fail("must be positive");
+    if (impact.has("step") && !(defaults.step > 0)) impact["step"].fail("must be positive");
   }
   if (root.has("simulate")) {
     const Field simulate = root["simulate"];

@@ -24,7 +24,7 @@ struct Parameter {
 
 /// How the paper or the author samples this impact.
 struct ImpactDefaults {
-  double step = 1;                  ///< h [N s]; 0: what stops the fastest contact alone
+  double step = 0;                  ///< h [N s]; 0: what stops the fastest contact alone
   int limit = 1000;                 ///< N
   std::uint64_t samples = 1 << 14;  ///< M
 };

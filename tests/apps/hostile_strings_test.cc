@@ -15,6 +15,7 @@ using namespace routh::test;
 
 /// What each language between us and a picture would obey.
 const std::vector<std::string> kHostile{
+    "foot #2",  // digits after an escape
     "a'; system('touch marker'); #",
     "''; system(\"touch marker\"); #",
     "\"; system(\"touch marker\"); \"",

@@ -59,7 +59,11 @@ TEST(Simultaneous, NoOutcomePenetratesOrGainsEnergy) {
 }
 
 TEST(Simultaneous, SearchesOpenlyWhenThereAreTooManyModes) {
-  const SimultaneousResult r = simultaneous(test::rocking_block(), {.max_modes = 10});
+  const SimultaneousResult all = simultaneous(test::rocking_block(), {.max_modes = 10});
+  EXPECT_TRUE(all.enumerated);
+  EXPECT_EQ(all.outcomes.size(), 1u);
+  const SimultaneousResult r =
+      simultaneous(test::rocking_block(), {.max_modes = 10, .max_programs = 3});
   EXPECT_FALSE(r.enumerated);
   ASSERT_EQ(r.outcomes.size(), 1u);
   EXPECT_LT(r.outcomes[0].c_plus.norm(), 1e-12);
@@ -87,6 +91,20 @@ TEST(Simultaneous, NamesTheFieldThatIsWrong) {
   p.c.conservativeResize(3);
   EXPECT_NE(message(p).find("c has 3"), std::string::npos);
   EXPECT_NE(message({}).find("at least one contact"), std::string::npos);
+}
+
+// Masses of 1e-4 and 1e4 kg and much friction: impulses that hold each other are so large that the
+// rounding of c + Gλ exceeds the distance at which outcomes count as two. There is one.
+TEST(Simultaneous, RoundingDoesNotMultiplyOutcomes) {
+  Eigen::MatrixXd J(6, 2);
+  J << -5, -1, 2, 2, 4, -4, 3, -5, 5, 2, -5, -1;
+  const Eigen::Matrix2d inverse = Eigen::Vector2d(1e4, 1e-4).asDiagonal();
+  const ImpactProblem p{.G = J * inverse * J.transpose(),
+                        .c = J * Eigen::Vector2d(-2, -3),
+                        .mu = Eigen::Vector2d(1, 1000),
+                        .tangents = 2,
+                        .edges = 4};
+  EXPECT_EQ(simultaneous(p).outcomes.size(), 1u);
 }
 
 }  // namespace
