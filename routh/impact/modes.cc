@@ -17,7 +17,8 @@ using Eigen::VectorXd;
 
 constexpr double kZero = 1e-13;     // a velocity that vanishes, relative to the sums it comes from
 constexpr double kRounded = 1e-11;  // rounding of a velocity beyond which 113 bits are worth it
-constexpr double kTabulated = 1e-11;  // smallest pivot of a mode that is solved by a product
+constexpr double kTabulated =
+    1e-7;  // smallest pivot of a mode whose zeros are zeros when solved by a product
 constexpr double kGain =
     1e-9;  // of energy, by an outcome: more means that G is not what it should be
 constexpr double kEnormous = 1e10;  // impulses of this size: the data decide by their last digits
