@@ -5,11 +5,16 @@
 #include <cmath>
 #include <limits>
 
+#include "routh/lcp/square_system.h"
+
 namespace routh {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+/// Where mobilities spread more than this, the rounding of G hides the directions that hardly move.
+constexpr double kDecided = 1e-11;
 
 /// The simplest rational within `tolerance` of x, by continued fractions.
 mpq_class rational(double x, double tolerance) {
@@ -49,18 +54,21 @@ ppl::Linear_Expression expression(const std::vector<mpz_class>& coefficients) {
   return e;
 }
 
-/// The problem in units of its own: c_i = 2^unit_i c'_i, G_ij = 2^(unit_i + unit_j - v) G'_ij. One
-/// unit a contact, because friction compares its normal with its tangents.
+/// The problem in units of its own: c_i = 2^unit_i c'_i, G_ij = 2^(unit_i + unit_j - v) G'_ij. The
+/// tangents of a contact share theirs, because friction compares them.
 ImpactProblem in_own_units(ImpactProblem p, std::vector<int>& unit) {
   const Eigen::Index size = p.c.size();
   unit.assign(size, 0);
+  const auto root = [](double mobility) {
+    return mobility > 0 ? static_cast<int>(std::floor(std::ilogb(mobility) / 2.0)) : 0;
+  };
   for (int i = 0; i < p.contacts(); ++i) {
     const double normal = p.G(i, i);
-    const double mobility =
-        normal > 0 ? normal
-                   : p.G.diagonal().segment(p.tangent(i), p.tangents).cwiseAbs().maxCoeff();
-    unit[i] = mobility > 0 ? static_cast<int>(std::floor(std::ilogb(mobility) / 2.0)) : 0;
-    std::fill_n(unit.begin() + p.tangent(i), p.tangents, unit[i]);
+    const double tangential =
+        p.G.diagonal().segment(p.tangent(i), p.tangents).cwiseAbs().maxCoeff();
+    unit[i] = root(normal > 0 ? normal : tangential);
+    std::fill_n(unit.begin() + p.tangent(i), p.tangents,
+                root(tangential > 0 ? tangential : normal));
   }
   int fastest = std::numeric_limits<int>::min();
   for (Eigen::Index i = 0; i < size; ++i) {
@@ -74,42 +82,88 @@ ImpactProblem in_own_units(ImpactProblem p, std::vector<int>& unit) {
   return p;
 }
 
+/// Numbers as the simplest rationals within a relative `precision`; what is smaller than that
+/// `among` others, or only their rounding, is zero.
+struct Rationals {
+  double precision;
+  mpq_class operator()(double x, double among) const {
+    return std::abs(x) <= std::max(precision, 1e-15) * among ? mpq_class(0)
+                                                             : rational(x, precision * std::abs(x));
+  }
+};
+
+/// A row t of T: g = basis t, where rounding leaves t uncertain by `noise`. Simple numbers within
+/// it are the truth where g confirms them to rounding, and so are zeros; else contacts that move
+/// together would be told apart.
+std::vector<mpq_class> relation(const MatrixXd& basis, const VectorXd& g, double noise,
+                                const Rationals& number) {
+  const int rank = static_cast<int>(g.size());
+  const VectorXd t = basis.fullPivLu().solve(g);
+  const auto confirmed = [&](const VectorXd& x) {
+    const VectorXd terms = g.cwiseAbs() + basis.cwiseAbs() * x.cwiseAbs();
+    const double rounding = std::max(lcp::kSingular, 4 * number.precision);
+    return ((g - basis * x).array().abs() <= rounding * terms.array()).all();
+  };
+  std::vector<mpq_class> row(rank);
+  VectorXd x = VectorXd::Zero(rank);
+  for (int k = 0; k < rank; ++k) {
+    if (std::abs(t[k]) > noise) row[k] = rational(t[k], noise * std::max(1.0, std::abs(t[k])));
+    x[k] = row[k].get_d();
+  }
+  if (confirmed(x)) return row;
+  // the others anew, with the zeros kept
+  std::vector<int> rest;
+  for (int k = 0; k < rank; ++k) {
+    if (std::abs(t[k]) > noise) rest.push_back(k);
+  }
+  x.setZero();
+  if (!rest.empty())
+    x(rest) = MatrixXd(basis(Eigen::all, rest)).colPivHouseholderQr().solve(g).eval();
+  if (!confirmed(x)) x = t;
+  for (int k = 0; k < rank; ++k) row[k] = number(x[k], 1);
+  return row;
+}
+
 }  // namespace
 
 Automaton::Automaton(const ImpactProblem& given, double precision)
     : m_(given.contacts()), tangents_(given.tangents) {
   const ImpactProblem problem = in_own_units(given, unit_);
-  const double energy = problem.c.dot(problem.G.completeOrthogonalDecomposition().solve(problem.c));
-  energy_bound_ = (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseAbs().cwiseSqrt();
   const MatrixXd D = friction_edges(problem);
   edges_ = static_cast<int>(D.cols());
   lines_ = edges_ % 2 == 0 ? edges_ / 2 : edges_;  // opposite sides share a line
   const int size = static_cast<int>(problem.c.size());
   // independent rows, the most independent first
   Eigen::ColPivHouseholderQR<MatrixXd> qr;
-  qr.setThreshold(1e-10);
+  qr.setThreshold(lcp::kSingular);
   qr.compute(problem.G);
   const int rank = static_cast<int>(qr.rank());
   std::vector<int> rows(rank);
   for (int k = 0; k < rank; ++k) rows[k] = qr.colsPermutation().indices()[k];
   std::sort(rows.begin(), rows.end());
   const MatrixXd basis = problem.G(rows, rows);
-  MatrixXd T = problem.G(Eigen::all, rows) * basis.inverse();
+  const VectorXd c = problem.c(rows);
+  const double energy = c.dot(basis.fullPivLu().solve(c));
+  energy_bound_ = (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseAbs().cwiseSqrt();
 
-  // bodies of very different mass: an error of G is larger in the directions that hardly move
+  // bodies of very different mass: an error of G is larger in the directions that hardly move, and
+  // an error of c as its energy, the square
   const VectorXd pivots = qr.matrixR().diagonal().head(rank).cwiseAbs();
   const double spread = rank > 0 ? pivots[rank - 1] / pivots[0] : 1;
-  precision = std::max(1e-16, precision * std::min(1.0, 1e2 * spread));
-  const auto number = [&](double x, double among) {
-    return std::abs(x) <= precision * among ? mpq_class(0) : rational(x, precision * std::abs(x));
-  };
+  decided_ = spread > kDecided;
+  const double noise = std::min(1e-3, std::max(precision, lcp::kSingular / spread));
+  const Rationals number{std::max(1e-16, precision * std::min(1.0, 1e2 * spread))};
+  const Rationals speeds{std::max(1e-16, precision * std::min(1.0, 10 * std::sqrt(spread)))};
   dimension_ = rank;
   T_.resize(size);
   for (int i = 0; i < size; ++i) {
+    ppl::maybe_abandon();
     const auto own = std::find(rows.begin(), rows.end(), i);
-    for (int k = 0; k < rank; ++k) {
-      T_[i].push_back(own != rows.end() ? mpq_class(own - rows.begin() == k ? 1 : 0)
-                                        : number(T(i, k), 1));
+    if (own == rows.end()) {
+      T_[i] = relation(basis, problem.G(i, rows).transpose(), noise, number);
+    } else {
+      T_[i].resize(rank);
+      T_[i][own - rows.begin()] = 1;
     }
     const Scaled whole = scaled(T_[i]);
     c_rows_.push_back(expression(whole.numerators));
@@ -153,10 +207,13 @@ Automaton::Automaton(const ImpactProblem& given, double precision)
     const std::vector<mpq_class> n = column(i);
     std::vector<std::vector<mpq_class>> t;
     for (int k = 0; k < tangents_; ++k) t.push_back(column(problem.tangent(i) + k));
-    const mpq_class mu = number(problem.mu[i], 1);
+    mpq_class mu = number(problem.mu[i], 1);
     frictionless_.push_back(mu == 0);
+    const int units = unit_[problem.tangent(i)] - unit_[i];
+    mu = units < 0 ? mpq_class(mu >> -units) : mpq_class(mu << units);
     directions_.emplace_back();
     for (int e = 0; e < edges_; ++e) {
+      ppl::maybe_abandon();
       std::vector<mpq_class> d = n;
       for (int a = 0; a < rank; ++a) {
         for (int k = 0; k < tangents_; ++k) d[a] += mu * edges[e][k] * t[k][a];
@@ -169,7 +226,7 @@ Automaton::Automaton(const ImpactProblem& given, double precision)
     }
   }
   const double speed = problem.c.lpNorm<Eigen::Infinity>();
-  for (const int row : rows) start_.push_back(number(problem.c[row], speed));
+  for (const int row : rows) start_.push_back(speeds(problem.c[row], speed));
 }
 
 Cell Automaton::start_cell() const {

@@ -32,13 +32,17 @@ using Cell = std::vector<signed char>;
 inline constexpr signed char kAny = 2;
 
 /// States y are the velocities of independent rows of J, so that the others, c = T y, depend on
-/// them exactly. Inside, velocities are counted in units of their own, powers of two for each
-/// contact that bring the diagonal of G and the fastest contact near one: cells and flows stay what
-/// they are, and neither kilograms nor metres decide what is small.
+/// them exactly. Inside, velocities are counted in units of their own, powers of two for the normal
+/// and the tangents of each contact that bring the diagonal of G and the fastest contact near one:
+/// cells and flows stay what they are, and neither kilograms nor metres decide what is small.
 class Automaton {
  public:
-  /// Numbers become the simplest rationals within `precision`, relative.
+  /// Numbers become the simplest rationals within `precision`, relative; within less where bodies
+  /// of very different mass demand it. Can be abandoned as the operations of the library beneath.
   Automaton(const ImpactProblem& problem, double precision);
+
+  /// False where mobilities differ so much that rounding decides which contacts move together.
+  bool decided() const { return decided_; }
 
   Cell start_cell() const;
   Polyhedron start() const;
@@ -88,6 +92,7 @@ class Automaton {
 
   int m_, tangents_, edges_, lines_;  // lines_: forms of a contact's slip
   int dimension_ = 0;
+  bool decided_ = true;
   std::vector<int> unit_;                       // velocity c_i is counted in 2^unit_[i] m/s
   Eigen::VectorXd energy_bound_;                // of |c_i|, in these units
   std::vector<std::vector<mpq_class>> T_;       // c = T y

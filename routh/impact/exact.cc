@@ -3,19 +3,27 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "routh/impact/automaton.h"
+#include "routh/impact/sequential.h"
+#include "routh/impact/simultaneous.h"
 
 namespace routh {
 namespace {
 
+using Eigen::VectorXd;
 using Clock = std::chrono::steady_clock;
+
+/// An outcome of another law this near to the set, relative to the velocities, is in it.
+constexpr double kContained = 1e-6;
 
 /// Thrown out of the middle of a polyhedral operation.
 struct Abandoned : ppl::Throwable {
@@ -43,8 +51,6 @@ class Watch {
     deadline_ = deadline;
     if (!stopped_) ppl::abandon_expensive_computations = nullptr;
   }
-  /// Between polyhedral operations.
-  void check() const { ppl::maybe_abandon(); }
   bool stopped() const { return stopped_; }
 
  private:
@@ -79,10 +85,9 @@ class Reachability {
   }
 
   /// Follows the flow until nothing new is found; false when the budget is spent before.
-  bool run(int max_polyhedra, const Watch& watch) {
+  bool run(int max_polyhedra) {
     while (!open_.empty()) {
       if (polyhedra_ >= max_polyhedra) return false;
-      watch.check();
       auto [cell, entered] = std::move(open_.front());
       open_.pop_front();
       follow(cell, entered);
@@ -143,6 +148,7 @@ class Reachability {
   /// Every way to make some of the nonzero signs from index i on zero; `there` obeys the signs
   /// before i.
   void leave_to_faces(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& there) {
+    ppl::maybe_abandon();  // there may be many ways
     if (there.is_empty()) return;
     if (i == from.size()) {
       if (to != from) open_.emplace_back(to, there);
@@ -164,6 +170,7 @@ class Reachability {
   /// Every way to give some of the zero signs from index i on a sign that the flow there can give
   /// them.
   void enter_around(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& inside) {
+    ppl::maybe_abandon();
     if (i == from.size()) {
       if (to != from && automaton_.possible(to) && enterable(from, to))
         open_.emplace_back(to, inside);
@@ -234,6 +241,34 @@ void simplify(std::vector<Piece>& pieces) {
   }
 }
 
+/// A simultaneous outcome in the plane whose impulse may be given evenly: all that pushes at the
+/// end approaches, and slips the way friction says, from the beginning. Others need not be in the
+/// set.
+bool straight(const ImpactProblem& p, const Outcome& outcome) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    const int t = p.tangent(i);
+    const double load = outcome.impulse[i], friction = outcome.impulse[t];
+    if (load <= 0) continue;
+    const bool slips = p.c[t] != 0;
+    if (p.c[i] >= 0 || (slips && friction != std::copysign(p.mu[i] * load, -p.c[t]))) return false;
+  }
+  return true;
+}
+
+/// Outcomes of other laws that the set must contain, as many as few steps find: a second opinion,
+/// in the plane, where those laws have the same friction.
+std::vector<VectorXd> known_outcomes(const ImpactProblem& p, const std::function<bool()>& stop) {
+  std::vector<VectorXd> known;
+  if (p.tangents > 1 || p.contacts() > 3) return known;
+  for (const SequentialOutcome& o :
+       sequential(p, {.max_impacts = 200, .max_states = 100, .stop = stop}).outcomes)
+    known.push_back(o.outcome.c_plus);
+  for (const Outcome& o : simultaneous(p, {.stop = stop}).outcomes) {
+    if (straight(p, o)) known.push_back(o.c_plus);
+  }
+  return known;
+}
+
 }  // namespace
 
 std::string_view to_string(ExactStatus status) {
@@ -256,6 +291,12 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     throw std::invalid_argument(
         "exact: in space sets of more than two contacts are out of reach (here are " +
         std::to_string(problem.contacts()) + "); the set law samples them");
+  }
+  constexpr int kMost = 100;
+  if (problem.contacts() > kMost) {
+    throw std::invalid_argument("exact: sets of more than " + std::to_string(kMost) +
+                                " contacts are out of reach (here are " +
+                                std::to_string(problem.contacts()) + "); the set law samples them");
   }
   if (!(options.precision > 0 && options.precision < 1e-3))
     throw std::invalid_argument("exact: precision must be between 0 and 1e-3");
@@ -289,10 +330,18 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   };
 
   // jamming: impulses that cancel would let the flow stand still or run forever
-  const Automaton automaton(problem, options.precision);
+  std::optional<Automaton> made;
   bool pointed = false;
-  if (!within(1, [&] { return pointed = automaton.pointed(), true; }))
+  if (!within(1, [&] {
+        made.emplace(problem, options.precision);
+        return pointed = made->pointed(), true;
+      }))
     return finish(ExactStatus::kIncomplete);
+  const Automaton& automaton = *made;
+  if (!automaton.decided()) {
+    result.hidden = true;
+    return finish(ExactStatus::kIncomplete);
+  }
   if (!pointed) return finish(ExactStatus::kJammed);
 
   // the exact fixed point, or else one over widened hulls, or else what energy and the friction
@@ -302,7 +351,7 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   const auto fixed_point = [&](double share, bool merging) {
     Reachability reach(automaton, bounds, merging);
     const bool ended = within(share, [&] {
-      if (!reach.run(options.max_polyhedra, watch)) return false;
+      if (!reach.run(options.max_polyhedra)) return false;
       for (const auto& [cell, list] : reach.final()) {
         for (const Polyhedron& p : list) pieces.push_back({cell, closed(p)});
       }
@@ -350,6 +399,15 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     return true;
   });
   if (!listed) {
+    result.pieces.clear();
+    return finish(ExactStatus::kIncomplete);
+  }
+  const auto late = [&] { return watch.stopped() || spent() > options.max_seconds; };
+  for (const VectorXd& c : known_outcomes(problem, late)) {
+    const double size = std::max(problem.c.norm(), c.norm());
+    result.hidden |= nearest_point(result.pieces, c).distance > kContained * size;
+  }
+  if (result.hidden) {
     result.pieces.clear();
     return finish(ExactStatus::kIncomplete);
   }

@@ -35,7 +35,7 @@ enum class ExactStatus {
   kExact,       ///< the fixed point was reached: the pieces are the set
   kOuter,       ///< the budget was spent: the pieces contain the set, and more
   kJammed,      ///< the friction cone is not pointed: the impact need not end, nothing was computed
-  kIncomplete,  ///< the time was spent, or `stop` said so, before there was a set: no pieces
+  kIncomplete,  ///< the time was spent, `stop` said so, or rounding hides the set: no pieces
 };
 std::string_view to_string(ExactStatus status);
 
@@ -47,10 +47,13 @@ struct [[nodiscard]] ExactResult {
   int polyhedra = 0;  ///< computed on the way
   double seconds = 0;
   bool stopped = false;  ///< `stop` said so
+  /// Bodies differ so much in mass that the rounding of G hides the set; seen by its pivots, or by
+  /// outcomes of other laws that a set in the plane must contain and does not.
+  bool hidden = false;
 };
 
-/// In space with the linearised friction cone, whose edges multiply the cells, for one or two
-/// contacts; throws std::invalid_argument for more. The order of contacts
+/// In the plane for up to 100 contacts, in space, with the linearised friction cone, whose edges
+/// multiply the cells, for one or two; throws std::invalid_argument for more. The order of contacts
 /// does not matter; large friction (μ = 1e5) does not harm. Calls from several threads wait for
 /// each other: the library beneath can be told to abandon its work only as a whole.
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options = {});
