@@ -47,7 +47,9 @@ struct ScenarioArguments {
 
 /// Checks of options with messages a person can act on.
 CLI::Validator positive(const std::string& what);  ///< "a number of seconds"
-CLI::Validator within(double low, double high);    ///< above low, at most high
+CLI::Validator not_negative(const std::string& what);
+CLI::Validator within(double low, double high);  ///< above low, at most high
+CLI::Validator from(double low, double high);    ///< both included
 
 /// Refuses motions of more steps, or more recorded numbers, than a machine can hold: `step` and
 /// `every` of 0 are not bounded by it, `numbers` are those of a recorded state.

@@ -103,6 +103,7 @@ int run_ensemble(const EnsembleArguments& a) {
   finishing();
   places.show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(scenario, result));
+  drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
@@ -143,7 +144,7 @@ void add_ensemble(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 30));
   c->add_option("--json", a->places.json,
                 "write the result as JSON to a file, or - for the terminal");
-  c->add_option("--csv", a->places.csv, "write one row per run");
+  c->add_option("--csv", a->places.csv, "write one row per run to a file, or - for the terminal");
   c->add_option("--plot", a->places.plot, "draw the fan of motions and the ends into this folder");
   describe_scopes(*c);
   c->callback([a, &code] { code = run_ensemble(*a); });

@@ -209,6 +209,11 @@ EventSelectedRun run_event_selected(io::Scenario& scenario, const EventSelectedA
         fmt::format("{}: system '{}' lacks one of its parameters; scenarios/{}.yaml has them all",
                     scenario.name, scenario.system, scenario.system));
   }
+  if (scenario.terms.contacts.empty())
+    throw io::InputError(
+        fmt::format("--method event-selected: {} has no contacts, so nothing happens to it that "
+                    "could select events; use another method",
+                    scenario.name));
   EventSelectedRun result;
   result.trajectory = simulate(*scenario.mechanism, {0, scenario.q, scenario.v},
                                {.stiffness = VectorXd::Constant(1, a.stiffness),

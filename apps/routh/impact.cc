@@ -18,7 +18,8 @@
 namespace routh::app {
 namespace {
 
-constexpr double kMostNumbers = 2e7;  // of outcomes that are kept
+constexpr double kMostNumbers = 2e7;          // of outcomes that are kept
+constexpr std::size_t kHastyOutcomes = 2000;  // that are written within the time Ctrl-C leaves
 constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000, kCoverageOutcomes = 1 << 17;
 
 struct ImpactArguments {
@@ -58,6 +59,7 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
   const io::ImpactDefaults& defaults = impact.scenario.impact;
   SetOptions options;
   options.samples = a.samples.empty() ? defaults.samples : parse_count("--samples", a.samples);
+  if (options.samples == 0) throw io::InputError("--samples 0: there must be at least one");
   options.step = a.step != 0 ? a.step : defaults.step;
   options.limit = a.limit != 0 ? a.limit : defaults.limit;
   options.final_step = a.final_step;
@@ -120,6 +122,8 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
   Applied applied;
   applied.set = set_valued(impact.problem(), options);
   clear_progress();
+  if (interrupted() && applied.set->kept.size() > kHastyOutcomes)
+    applied.set->kept.resize(kHastyOutcomes);
   applied.shown = describe_set(impact, *applied.set);
   applied.report = io::report_set(impact, *applied.set);
   if (a.coverage && applied.set->terminated > 0 && !exact.pieces.empty() && !interrupted()) {
@@ -130,6 +134,7 @@ Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.shown += "\n    not compared with the exact set: there is none to compare with\n";
   }
   if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
+  applied.report.summary["kept"] = applied.report.outcomes.size();
   if (!a.places.plot.empty() && !interrupted()) applied.paths = io::law_paths(impact);
   return applied;
 }
@@ -176,10 +181,6 @@ Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
     applied.paths = applied.report.outcomes;
   }
   applied.shown = describe_outcomes(impact, applied.report);
-  if (interrupted())
-    applied.shown += "\nstopped before all was tried: others may exist\n";
-  else if (!applied.report.complete)
-    applied.shown += "\n" + io::nothing_text(impact, applied.report) + "\n";
   return applied;
 }
 
@@ -244,6 +245,29 @@ void compare(const io::ImpactCase& impact, Applied& applied) {
   }
 }
 
+/// For the person who gets exit code 3.
+std::string why_unfinished(const io::ImpactCase& impact, const Applied& applied) {
+  const io::ImpactReport& report = applied.report;
+  if (interrupted()) return "stopped before all was tried: others may exist";
+  if (report.law == "exact")
+    return report.summary["status"] == "jammed"
+               ? "the friction cone is not pointed: impulses of the contacts can cancel, the "
+                 "impact "
+                 "need not end and has no bounded set of outcomes ('routh check' shows which)"
+               : "the budget was spent before even an outer set was complete; raise --max-seconds "
+                 "or --max-polyhedra";
+  if (report.law == "set" && applied.set->unsolved > 0)
+    return fmt::format("{} samples met a step without a solution", applied.set->unsolved);
+  if (report.law == "set" && applied.set->terminated > 0)
+    return "there is no exact set to compare with";
+  if (report.law == "set") return "no sample ended; raise --limit or --step";
+  std::string text = io::nothing_text(impact, report);
+  if (!report.unfinished.empty())
+    text += fmt::format("; {} {} did not end", report.unfinished.size(),
+                        report.law == "single" ? "contacts" : "orders that were followed");
+  return text;
+}
+
 int run_impact(const ImpactArguments& a) {
   // everything that can be wrong is found before the work begins
   if (!a.compare.empty() && !io::is_model(a.scenario.name)) {
@@ -266,13 +290,18 @@ int run_impact(const ImpactArguments& a) {
   Applied applied = apply_law(impact, a);
   applied.report.summary["pointed"] = cone.pointed;
   if (!a.compare.empty() && !interrupted()) compare(impact, applied);
-  if (interrupted()) applied.report.complete = false, applied.report.summary["incomplete"] = true;
+  io::Json& incomplete = applied.report.summary["incomplete"];  // null where a law does not say
+  incomplete = incomplete == true || interrupted();
+  if (interrupted()) applied.report.complete = false;
   finishing();
 
   // what was asked for
   const Places& places = a.places;
-  places.show(applied.shown, io::to_json(impact, applied.report), 2);
+  places.show(applied.shown, places.json.empty() ? io::Json() : io::to_json(impact, applied.report),
+              2);
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(impact, applied.report));
+  if (!applied.report.complete) warn(fmt::format("routh: {}\n", why_unfinished(impact, applied)));
+  drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     io::ImpactFigure figure{
@@ -318,7 +347,7 @@ void add_impact(CLI::App& app, int& code) {
   c->add_option(
        "--final-step", a->final_step,
        "bound [N s] of the last step of Algorithm 2 for samples that reach the limit; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative("a number of N s"))
       ->capture_default_str();
   c->add_option("--draws", a->draws, "uniform as in P1, or corners to reach extreme orders early")
       ->check(CLI::IsMember({"uniform", "corners"}))
@@ -351,7 +380,8 @@ void add_impact(CLI::App& app, int& code) {
       ->check(positive("a number of seconds"));
   c->add_option("--json", a->places.json,
                 "write the result as JSON to a file, or to standard output with -");
-  c->add_option("--csv", a->places.csv, "write the outcomes as a table");
+  c->add_option("--csv", a->places.csv,
+                "write the outcomes as a table to a file, or to standard output with -");
   c->add_option("--plot", a->places.plot, "draw figures (PNG and SVG) into a folder");
   describe_scopes(*c);
   c->callback([a, &code] { code = run_impact(*a); });

@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <sstream>
 
 #include "commands.h"
 #include "exact_law.h"
@@ -13,6 +14,7 @@
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/scenario.h"
+#include "routh/io/text.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -44,7 +46,7 @@ void ScenarioArguments::add_to(CLI::App& of) {
   of.add_option("--drop", start.drop,
                 "model: lift it to this height above the ground [m] and let it fall until it "
                 "touches")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative("a height"));
   of.add_option("--edges", edges, "in space: edges of the friction cone (default: 8)")
       ->check(CLI::Range(3, 64));
 }
@@ -77,26 +79,40 @@ io::Scenario ScenarioArguments::load() const {
   return scenario;
 }
 
-CLI::Validator positive(const std::string& what) {
+namespace {
+
+/// A number that is fine, or else what it must be; nan and inf never are.
+template <typename Fine>
+CLI::Validator number(Fine fine, const std::string& must_be, const std::string& kind) {
   return CLI::Validator(
-      [what](const std::string& text) {
+      [=](const std::string& text) {
         double value = 0;
-        const bool fine =
-            CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
-        return fine ? std::string{} : fmt::format("'{}' must be {} above zero", text, what);
+        return CLI::detail::lexical_cast(text, value) && std::isfinite(value) && fine(value)
+                   ? std::string{}
+                   : fmt::format("'{}' must be {}", text, must_be);
       },
-      "POSITIVE");
+      kind);
+}
+
+}  // namespace
+
+CLI::Validator positive(const std::string& what) {
+  return number([](double x) { return x > 0; }, what + " above zero", "POSITIVE");
+}
+
+CLI::Validator not_negative(const std::string& what) {
+  return number([](double x) { return x >= 0; }, what + " that is not negative", "NONNEGATIVE");
 }
 
 CLI::Validator within(double low, double high) {
-  return CLI::Validator(
-      [low, high](const std::string& text) {
-        double value = 0;
-        const bool fine = CLI::detail::lexical_cast(text, value) && value > low && value <= high;
-        return fine ? std::string{}
-                    : fmt::format("'{}' must be above {} and at most {}", text, low, high);
-      },
-      fmt::format("({}, {}]", low, high));
+  return number([=](double x) { return x > low && x <= high; },
+                fmt::format("above {} and at most {}", low, high),
+                fmt::format("({}, {}]", low, high));
+}
+
+CLI::Validator from(double low, double high) {
+  return number([=](double x) { return x >= low && x <= high; },
+                fmt::format("from {} to {}", low, high), fmt::format("[{}, {}]", low, high));
 }
 
 void check_budget(double end, double step, double every, double numbers) {
@@ -148,9 +164,25 @@ void add_list(CLI::App& app) {
   });
 }
 
+namespace {
+
+/// No option has an empty value: it is a variable of the shell that was not set.
+void refuse_empty(CLI::App& app) {
+  const CLI::Validator filled(
+      [](const std::string& text) { return text.empty() ? "must not be empty" : std::string{}; },
+      "");
+  for (CLI::App* command : app.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() > 0) option->check(filled);
+    }
+  }
+}
+
+}  // namespace
+
 int run(int argc, char** argv) {
   const auto complain = [](int code, const std::string& what) {
-    warn(fmt::format("routh: {}\n", what));
+    warn(fmt::format("routh: {}\n", io::without_controls(what)));
     return code;
   };
   CLI::App app("All outcomes of rigid bodies that collide at several frictional contacts at once.");
@@ -176,12 +208,15 @@ int run(int argc, char** argv) {
     add_simulate(app, code);
     add_ensemble(app, code);
     add_reproduce(app, code);
+    refuse_empty(app);
     app.parse(argc, argv);
     return code;
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    app.exit(e);
+    std::ostringstream shown, complaint;
+    app.exit(e, shown, complaint);
+    warn(complaint.str());
     return kBadInput;
   } catch (const io::InputError& e) {
     return complain(kBadInput, e.what());

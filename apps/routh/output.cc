@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 
 #include "routh/io/document.h"
 #include "routh/io/files.h"
@@ -19,16 +20,18 @@
 namespace routh::app {
 
 void Places::check() const {
-  const std::string file = quiet() ? "" : json;
-  for (const std::string& path : {file, csv, animate}) {
-    if (!path.empty()) io::check_writable(path);
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"--json", json}, {"--csv", csv}, {"--animate", animate}};
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const auto& [option, path] = files[k];
+    if (path.empty()) continue;
+    if (path != "-") io::check_writable(path);
+    for (std::size_t i = 0; i < k; ++i) {
+      if (!files[i].second.empty() && io::same_file(files[i].second, path))
+        throw io::InputError(
+            fmt::format("{} and {} name the same file; they need two", files[i].first, option));
+    }
   }
-  std::error_code error;
-  const auto same = [&](const std::string& a, const std::string& b) {
-    return !a.empty() && (a == b || (std::filesystem::is_regular_file(a, error) &&
-                                     std::filesystem::equivalent(a, b, error)));
-  };
-  if (same(file, csv)) throw io::InputError("--json and --csv name the same file");
   if (!animate.empty()) {
     const std::string ending = std::filesystem::path(animate).extension().string();
     if (ending != ".svg" && ending != ".gif")
@@ -42,14 +45,17 @@ void Places::check() const {
 }
 
 void Places::show(const std::string& text, const io::Json& result, int indent) const {
-  const std::string as_json = json.empty() ? "" : io::json_text(result, indent) + "\n";
-  fmt::print("{}", quiet() ? as_json : text);
-  if (!quiet() && !json.empty()) write(json, as_json);
+  if (!quiet()) fmt::print("{}", text);
+  if (!json.empty()) write(json, io::json_text(result, indent) + "\n");
 }
 
 void Places::write(const std::string& path, const std::string& content) const {
-  io::write_file(path, content);
-  announce({path});
+  if (path == "-") {
+    fmt::print("{}", content);
+  } else {
+    io::write_file(path, content);
+    announce({path});
+  }
 }
 
 void Places::announce(const std::vector<std::string>& written) const {
@@ -71,7 +77,11 @@ void Places::make_folder() const {
     fmt::print("{}", line);
 }
 
-void warn(const std::string& text) { std::fputs(text.c_str(), stderr); }
+void warn(const std::string& text) {
+  std::string line;
+  for (std::istringstream lines(text); std::getline(lines, line);)
+    std::fputs((io::valid_utf8(io::without_controls(line)) + "\n").c_str(), stderr);
+}
 
 void prepare_standard_files() {
   // opened for reading: what is written there fails instead of vanishing

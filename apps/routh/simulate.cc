@@ -134,6 +134,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
   }
   places.show(text, json);
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(motion));
+  drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     const std::string name =
@@ -258,7 +259,8 @@ void add_simulate(CLI::App& app, int& code) {
                 "write the trajectory as JSON to a file, or - for the terminal");
   c->add_flag("--raw", a->raw,
               "with --json: also the unweighted velocity v^h of P3 (4.11), as v_raw");
-  c->add_option("--csv", a->places.csv, "write one row per recorded state");
+  c->add_option("--csv", a->places.csv,
+                "write one row per recorded state to a file, or - for the terminal");
   c->add_option("--plot", a->places.plot, "draw figures and an animation into this folder");
   c->add_option("--animate", a->places.animate, "write an animation to this .svg or .gif file");
   describe_scopes(*c);

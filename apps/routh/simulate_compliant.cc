@@ -16,7 +16,7 @@ void add_compliant_options(CLI::App& command, SimulateArguments& a) {
       ->capture_default_str();
   command
       .add_option("--damping-ratio", a.damping_ratio, "of the contacts; 5 makes impacts inelastic")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative("a number"))
       ->capture_default_str();
   command.add_flag("--impact-only", a.impact_only,
                    "stop when all contacts have touched and none approaches");

@@ -13,7 +13,7 @@ void add_event_selected_options(CLI::App& command, SimulateArguments& a) {
   command.add_flag("--exact", a.exact, "locate every event instead of projecting");
   command
       .add_option("--contact-damping", a.contact_damping, "of each contact of a mechanism [N s/m]")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative("a number"))
       ->capture_default_str();
 }
 

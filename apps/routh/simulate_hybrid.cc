@@ -35,7 +35,7 @@ void add_hybrid_options(CLI::App& command, HybridArguments& a) {
   command
       .add_option("--pseudo-impulse", a.pseudo_impulse,
                   "forces of this duration [s] help contacts through an impact, P4 (56)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative("a number of seconds"))
       ->capture_default_str();
   command
       .add_option("--friction", a.friction,

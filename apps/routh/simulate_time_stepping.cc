@@ -78,7 +78,7 @@ void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
       .add_option("--gamma", a.gamma,
                   "weight of the new velocity in the position (default: alpha); "
                   "--gamma 0.5 --alpha 1 is Moreau's midpoint rule")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(from(0, 1));
   command
       .add_option("--jacobians", a.jacobians,
                   "take constraint rows at the start or the midpoint of the step "

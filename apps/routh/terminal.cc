@@ -13,6 +13,7 @@ namespace routh::app {
 namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
+volatile std::sig_atomic_t writing = 0;  // results, which are not given up
 
 /// Counts down to on_alarm(); 0 stops counting.
 void count_down(int milliseconds) {
@@ -24,7 +25,7 @@ void count_down(int milliseconds) {
 void on_interrupt(int) {
   interrupts = interrupts + 1;
   if (interrupts > 1) ::_exit(130);
-  count_down(400);
+  if (!writing) count_down(400);
 }
 
 void on_alarm(int) {
@@ -203,7 +204,13 @@ void catch_interrupt() {
 }
 bool interrupted() { return interrupts > 0; }
 void set_interrupted(bool value) { interrupts = value; }
-void finishing() { count_down(0); }
+void finishing() {
+  writing = 1;
+  count_down(0);
+}
+void drawing() {
+  if (!interrupted()) writing = 0;
+}
 
 std::function<bool()> after(double seconds) {
   const auto began = std::chrono::steady_clock::now();

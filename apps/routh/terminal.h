@@ -25,6 +25,8 @@ bool interrupted();
 void set_interrupted(bool value);
 /// The work has ended and its results are about to be written: they are no longer given up.
 void finishing();
+/// They have been written, and figures of them follow, which are work like any other.
+void drawing();
 /// For `stop` of a law: true once Ctrl-C was pressed or the seconds are over.
 std::function<bool()> after(double seconds);
 

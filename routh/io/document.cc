@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 #include "routh/io/text.h"
 
@@ -109,11 +110,22 @@ void Field::allow_keys(const std::vector<std::string>& known) const {
   }
 }
 
-bool Field::has(const std::string& key) const { return node_.IsMap() && node_[key]; }
+YAML::Node Field::child(const std::string& key) const {
+  if (!node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
+  for (const auto& entry : node_) {
+    // names are cleaned wherever they stand, so that references find them
+    if (entry.first.IsScalar() && without_controls(entry.first.Scalar()) == key)
+      return entry.second;
+  }
+  return YAML::Node(YAML::NodeType::Undefined);
+}
+
+bool Field::has(const std::string& key) const { return child(key).IsDefined(); }
 
 Field Field::operator[](const std::string& key) const {
-  if (!has(key)) fail("'" + key + "' is missing");
-  return {node_[key], file_, path_.empty() ? key : path_ + "." + key, values_};
+  const YAML::Node node = child(key);
+  if (!node.IsDefined()) fail("'" + key + "' is missing");
+  return {node, file_, path_.empty() ? key : path_ + "." + key, values_};
 }
 
 Field Field::operator[](std::size_t index) const {
@@ -123,27 +135,38 @@ Field Field::operator[](std::size_t index) const {
 std::size_t Field::size() const { return node_.size(); }
 
 std::vector<std::string> Field::keys() const {
+  if (!node_.IsMap() && !node_.IsNull()) fail("must be a map, such as {name: value}");
   std::vector<std::string> keys;
-  for (const auto& entry : node_) keys.push_back(entry.first.as<std::string>());
+  std::set<std::string> known;
+  for (const auto& entry : node_) {
+    const Field at(entry.first, file_, path_, values_);
+    if (!entry.first.IsScalar()) at.fail("a key must be a single word");
+    keys.push_back(without_controls(entry.first.Scalar()));
+    if (!known.insert(keys.back()).second) at.fail("'" + keys.back() + "' is given twice");
+  }
   return keys;
 }
 
-std::string Field::text() const {
+std::string Field::text() const { return filled(true); }
+std::string Field::words() const { return filled(false); }
+
+std::string Field::filled(bool strictly) const {
   if (!node_.IsScalar()) fail("must be a single word or number");
   std::string text = without_controls(node_.Scalar());
   for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open)) {
     const std::size_t close = text.find('}', open);
-    if (close == std::string::npos) fail("a '{' without its '}'");
-    double value = 0;
     try {
-      value = evaluate(text.substr(open + 1, close - open - 1), *values_);
+      if (close == std::string::npos) throw InputError("a '{' without its '}'");
+      const double value = evaluate(text.substr(open + 1, close - open - 1), *values_);
+      if (value != std::floor(value))
+        throw InputError("the value between { and } must be a whole number");
+      const std::string digits = fmt::format("{:.0f}", value);
+      text.replace(open, close - open + 1, digits);
+      open += digits.size();
     } catch (const InputError& e) {
-      fail(e.what());
+      if (strictly) fail(e.what());
+      ++open;
     }
-    if (value != std::floor(value)) fail("the value between { and } must be a whole number");
-    const std::string digits = fmt::format("{:.0f}", value);
-    text.replace(open, close - open + 1, digits);
-    open += digits.size();
   }
   return text;
 }
@@ -200,6 +223,10 @@ double Field::number_or(const std::string& key, double otherwise) const {
 
 std::string Field::text_or(const std::string& key, const std::string& otherwise) const {
   return has(key) ? (*this)[key].text() : otherwise;
+}
+
+std::string Field::words_or(const std::string& key, const std::string& otherwise) const {
+  return has(key) ? (*this)[key].words() : otherwise;
 }
 
 Field parse(const std::string& text, const std::string& file, const Values* values) {

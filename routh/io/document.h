@@ -56,13 +56,14 @@ class Field {
   Field operator[](const std::string& key) const;  ///< fails when missing
   Field operator[](std::size_t index) const;
   std::size_t size() const;
-  std::vector<std::string> keys() const;
+  std::vector<std::string> keys() const;  ///< fails where one is given twice
   bool is_map() const { return node_.IsMap(); }
   bool is_sequence() const { return node_.IsSequence(); }
   const std::string& path() const { return path_; }
 
-  std::string text() const;  ///< with every {expression} replaced by its whole value
-  Script script() const;     ///< an expression that may use t, q and v
+  std::string text() const;   ///< with every {expression} replaced by its whole value
+  std::string words() const;  ///< the same, and braces around anything else stay
+  Script script() const;      ///< an expression that may use t, q and v
   double number() const;
   Eigen::Vector2d vector2() const;
   Eigen::VectorXd vector() const;
@@ -70,8 +71,12 @@ class Field {
 
   double number_or(const std::string& key, double otherwise) const;
   std::string text_or(const std::string& key, const std::string& otherwise) const;
+  std::string words_or(const std::string& key, const std::string& otherwise) const;
 
  private:
+  YAML::Node child(const std::string& key) const;
+  std::string filled(bool strictly) const;
+
   YAML::Node node_;
   std::string file_, path_;
   const Values* values_;

@@ -42,6 +42,7 @@ Json to_json(const Scenario& scenario, const HybridOptions& hybrid, const Ensemb
                   {"rtol", hybrid.rtol},
                   {"strict", hybrid.strict}};
   j["complete"] = !result.stopped;
+  j["incomplete"] = result.stopped;
   j["coordinates"] = scenario.coordinates;
   j["words"] = groups_json(result.words);
   j["final_modes"] = groups_json(result.modes);
@@ -70,6 +71,7 @@ Json to_json(const Scenario& scenario, const BranchTree& tree) {
   Json j;
   j["scenario"] = scenario.name;
   j["complete"] = tree.complete;
+  j["incomplete"] = !tree.complete;
   j["branches"] = Json::array();
   for (const Branch& b : tree.branches) {
     j["branches"].push_back(

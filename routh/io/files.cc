@@ -162,6 +162,15 @@ void check_writable(const std::string& path) {
     refuse(fmt::format("folder '{}': {}", folder, std::strerror(errno)));
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  const auto place = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(follow_links(path), error), error);
+  };
+  return a == b || place(a) == place(b) ||
+         (fs::is_regular_file(a, error) && fs::equivalent(a, b, error));
+}
+
 void write_file(const std::string& path, const std::string& content) {
   check_writable(path);
   const std::string target = follow_links(path);

@@ -22,7 +22,9 @@ void write_file(const std::string& path, const std::string& content);
 
 /// Fails early, before long work, where a file could not be written; its folder must be there.
 void check_writable(const std::string& path);
-/// The same of a folder that may have to be made.
+/// Do two names, through links and folders, lead to one file, be it there or not?
+bool same_file(const std::string& a, const std::string& b);
+/// The same as check_writable() of a folder that may have to be made.
 void check_folder(const std::string& folder);
 /// Makes a folder and those above it; false where it was there.
 bool make_folder(const std::string& folder);

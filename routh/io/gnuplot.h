@@ -12,8 +12,8 @@ namespace routh::io {
 
 /// A string of gnuplot that shows the text, whatever is in it: every character that means anything
 /// to gnuplot is written as its number, control characters become spaces, what is not UTF-8 a
-/// question mark. Terminals with enhanced text still read _ ^ { } @ & ~ in it: figures that show a
-/// user's words say noenhanced.
+/// question mark, and "]]>" gets a space that keeps SVG well-formed. Terminals with enhanced text
+/// still read _ ^ { } @ & ~ in it: figures that show a user's words say noenhanced.
 std::string gnuplot_text(std::string_view text);
 
 /// Throws InputError with the package to install when gnuplot is not there.

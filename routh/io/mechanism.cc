@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace routh::io {
 namespace {
@@ -194,6 +195,7 @@ struct Reader {
   LoadedMechanism loaded = {};
   Directory directory{loaded.mechanism};
   std::vector<double> q = {}, v = {};
+  std::set<std::string> contacts = {};  ///< names
 
   /// Errors of the builder become errors of the field.
   template <typename Thing>
@@ -361,6 +363,7 @@ struct Reader {
     if (!between.is_sequence() || between.size() != 2)
       between.fail("must be two features, such as [block.hull.bottom_left, ground]");
     const std::string name = f["name"].text();
+    if (!contacts.insert(name).second) f["name"].fail("another contact is called '" + name + "'");
     const double mu = f["friction"].number();
     if (loaded.mechanism.contacts().size() * static_cast<std::size_t>(loaded.mechanism.nv()) >
         kLargestJacobian)

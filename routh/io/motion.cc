@@ -28,6 +28,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["options"] = motion.options;
   j["status"] = to_string(t.status);
   j["complete"] = !t.stopped();
+  j["incomplete"] = t.stopped();
   if (!t.message.empty()) j["message"] = t.message;
   j["coordinates"] = motion.scenario.coordinates;
   j["velocities"] = motion.scenario.velocities;

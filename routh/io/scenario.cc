@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "routh/io/builtin_scenarios.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/mechanism.h"
 #include "routh/io/model.h"
+#include "routh/simulate/reduce.h"
 
 namespace routh::io {
 namespace {
@@ -139,6 +141,12 @@ void read_matrices(const Field& field, Scenario& scenario) {
   const Eigen::Index tangents = Jt.rows() / m;
   if (field.has("names") && field["names"].size() != static_cast<std::size_t>(m))
     field["names"].fail(fmt::format("must name all {} contacts", m));
+  std::set<std::string> known;
+  for (Eigen::Index i = 0; field.has("names") && i < m; ++i) {
+    const Field name = field["names"][i];
+    if (!known.insert(name.text()).second)
+      name.fail("another contact is called '" + name.text() + "'");
+  }
   for (Eigen::Index i = 0; i < m; ++i) {
     terms.contacts.push_back({.name = field.has("names") ? field["names"][i].text()
                                       : i < 26 ? std::string(1, static_cast<char>('A' + i))
@@ -166,7 +174,7 @@ void read_parameters(const Field& root, const std::vector<Override>& overrides, 
   for (const std::string& name : known) {
     const Field f = root["parameters"][name];
     f.allow_keys({"value", "unit", "about"});
-    Parameter parameter{name, 0, f.text_or("unit", ""), f.text_or("about", "")};
+    Parameter parameter{name, 0, f.words_or("unit", ""), f.words_or("about", "")};
     const auto given = std::find_if(overrides.rbegin(), overrides.rend(),
                                     [&](const Override& o) { return o.name == name; });
     parameter.value = given != overrides.rend() ? given->value : f["value"].number();
@@ -185,6 +193,16 @@ std::vector<std::string> scenario_names() {
 }
 
 namespace {
+
+/// Velocities whose energy is no number have no outcome that can be told.
+Scenario with_finite_energy(Scenario scenario) {
+  if (scenario.v.size() > 0 && !std::isfinite(kinetic_energy(scenario.terms, scenario.v)))
+    throw InputError(
+        fmt::format("{}: v: the kinetic energy at the start is too large for a number; take "
+                    "smaller velocities or other units",
+                    scenario.name));
+  return scenario;
+}
 
 /// False also for names that no file can have.
 bool exists(const std::string& path) {
@@ -230,7 +248,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
       throw InputError(fmt::format("--set {}: a model of MuJoCo has no parameters; edit {}",
                                    overrides[0].name, name_or_path));
     }
-    return load_model(name_or_path, file, text, start);
+    return with_finite_energy(load_model(name_or_path, file, text, start));
   }
   if (start.given()) {
     throw InputError(fmt::format(
@@ -242,7 +260,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   Scenario scenario{.name = name_or_path};
   Values values;
   const Field root = parse(text, file, &values);
-  scenario.title = root.text_or("title", name_or_path);
+  scenario.title = root.words_or("title", name_or_path);
   read_parameters(root, overrides, values, scenario);
   if (root.has("mechanism")) {
     root.allow_keys({"title", "parameters", "mechanism", "start", "impact", "simulate"});
@@ -294,7 +312,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     if (!(defaults.step > 0)) simulate["step"].fail("must be positive");
     if (!(defaults.end > 0)) simulate["end"].fail("must be positive");
   }
-  return scenario;
+  return with_finite_energy(std::move(scenario));
 }
 
 }  // namespace routh::io

@@ -180,8 +180,29 @@ TEST_F(App, AJammedConeIsAnnounced) {
 }
 
 TEST_F(App, ALawThatCannotFinishExitsWithThree) {
-  EXPECT_EQ(run("impact rocking-block --law sequential --order B").code, 3);
+  const Result r = run("impact rocking-block --law sequential --order B --json /dev/null");
+  EXPECT_EQ(r.code, 3);
+  // and says why where standard output carries JSON
+  const Result why =
+      run_plainly("impact rocking-block --law sequential --order B --json - 2>&1 >/dev/null");
+  EXPECT_NE(why.out.find("did not end"), std::string::npos) << why.out;
 }
+
+#ifdef ROUTH_HAS_EXACT
+TEST_F(App, AJammedSetIsWrittenAsSuch) {
+  routh::io::write_file(
+      folder_ + "/jam.yaml",
+      "M: [[1, 0], [0, 1]]\nJn: [[0, 1], [0, -1]]\nJt: [[1, 0], [-1, 0]]\nmu: 1\nv: [1, -1]\n");
+  const Result r =
+      run("impact " + folder_ + "/jam.yaml --law exact --json " + folder_ + "/jam.json");
+  EXPECT_EQ(r.code, 3);
+  EXPECT_NE(r.out.find("has no bounded set of outcomes"), std::string::npos) << r.out;
+  const auto json = nlohmann::json::parse(routh::io::read_file(folder_ + "/jam.json"));
+  EXPECT_EQ(json["summary"]["status"], "jammed");
+  EXPECT_EQ(json["summary"]["incomplete"], true);
+  EXPECT_TRUE(json["set"].empty());
+}
+#endif
 
 TEST_F(App, FiguresAndTablesAreWritten) {
   const Result r = run("impact box-and-wall --law set --samples 500 --plot " + folder_ +

@@ -156,4 +156,27 @@ TEST_F(Files, ThatAreTooLargeOrNoneAreRefused) {
   EXPECT_EQ(run("impact pushing --json /dev/fd/77").code, 3);
 }
 
+TEST_F(Files, OfTwoOutputsAreTwo) {
+  fs::create_symlink("target", folder_ + "/link");
+  const std::string go = "cd '" + folder_ + "' && " + ROUTH_PROGRAM + " ";
+  for (const std::string arguments :
+       {"impact pushing --json ./s --csv $PWD/s", "impact pushing --json target --csv link",
+        "simulate point-drop --end 0.01 --json z.svg --animate ./z.svg",
+        "impact pushing --json - --csv -"}) {
+    const Result r = shell(go + arguments + " 2>&1");
+    EXPECT_EQ(r.code, 2) << arguments;
+    EXPECT_TRUE(says(r, "the same file")) << r.out;
+  }
+  EXPECT_EQ(left(), std::vector<std::string>{"link"});
+}
+
+TEST_F(Files, ATableGoesToStandardOutputAlone) {
+  const std::string go = "cd '" + folder_ + "' && " + ROUTH_PROGRAM + " ";
+  EXPECT_EQ(shell(go + "impact pushing --csv - --json i.json 2>/dev/null").out.rfind("outcome,", 0),
+            0u);
+  EXPECT_EQ(shell(go + "simulate point-drop --end 0.01 --csv - 2>/dev/null").out.rfind("time,", 0),
+            0u);
+  EXPECT_EQ(left(), std::vector<std::string>{"i.json"});
+}
+
 }  // namespace

@@ -25,6 +25,7 @@ const std::vector<std::string> kHostile{
     "\\\"; `touch marker` \\",
     "@marker ^_{/Symbol a} ~a{.8-} &{x} %s%n",
     "</title><script>alert(1)</script>&\"'",
+    "]]> ]]]>>",
     "one,two\"three",
     std::string("nul\0nul", 7),
     "\x1b[2J\x9b\xff",
@@ -165,7 +166,43 @@ TEST_F(HostileStrings, OfModelsAreShown) {
 TEST_F(HostileStrings, ReadBackFromGnuplotAsTheyWere) {
   for (const std::string& text : kHostile) {
     const std::string seen = io::run_gnuplot("set print \"-\"\nprint " + io::gnuplot_text(text));
-    EXPECT_EQ(seen, io::valid_utf8(io::without_controls(text)) + "\n");
+    if (text.find("]]>") == std::string::npos)
+      EXPECT_EQ(seen, io::valid_utf8(io::without_controls(text)) + "\n");
+    else
+      EXPECT_EQ(seen.find("]]>"), std::string::npos) << "is not well-formed in SVG";
+  }
+}
+
+TEST_F(HostileStrings, AreReferredToAndComplainedOfWithoutSteeringTheTerminal) {
+  const std::string name = "\x1b[2Jbody";
+  const std::string start = "start: {v: {" + yaml(name + ".y") + ": -2}}\n";
+  io::write_file(folder_ + "/s.yaml", scenario(name) + start);
+  EXPECT_EQ(here("impact s.yaml").code, 0) << here("impact s.yaml").out;
+  for (const std::string& wrong :
+       {"start: {q: {" + yaml("\x1b[2Jno") + ": 1}}\n", yaml("\x1b[2Jno") + ": 1\n",
+        "start: {touch: {" + yaml("\x1b[2Jno") + ": x}}\n"}) {
+    io::write_file(folder_ + "/s.yaml", scenario(name) + wrong);
+    const Result r = here("impact s.yaml");
+    EXPECT_EQ(r.code, 2) << wrong;
+    EXPECT_TRUE(says(r, "[2Jno")) << r.out;
+    EXPECT_EQ(r.out.find('\x1b'), std::string::npos) << wrong;
+  }
+  // words of the command line come back in complaints too
+  for (const char* arguments : {"impact $'\\e[2J'", "impact pushing --law $'\\e[2J'"}) {
+    const Result r = shell("bash -c \"" + std::string(ROUTH_PROGRAM) + " " + arguments + "\" 2>&1");
+    EXPECT_EQ(r.code, 2) << r.out;
+    EXPECT_EQ(r.out.find('\x1b'), std::string::npos) << arguments;
+  }
+}
+
+TEST_F(HostileStrings, InBracesOfATitleAreShownAsTheyAre) {
+  const std::string rest = "\nM: [[1]]\nJn: [[1]]\nJt: [[0]]\nmu: 0\nv: [-1]\n";
+  for (const auto& [title, shown] : std::vector<std::pair<std::string, std::string>>{
+           {"{}", "{}"}, {"a {b", "a {b"}, {"x_{1.5} {1+1}", "x_{1.5} 2"}, {"{{2}}", "{2}"}}) {
+    io::write_file(folder_ + "/s.yaml", "title: " + yaml(title) + rest);
+    const Result r = here("impact s.yaml");
+    EXPECT_EQ(r.code, 0) << r.out;
+    EXPECT_TRUE(says(r, ": " + shown + "\n")) << r.out;
   }
 }
 

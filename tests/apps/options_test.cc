@@ -147,6 +147,56 @@ TEST_F(Options, ThatCountMustBeWholeAndEnough) {
   }
 }
 
+TEST_F(Options, WithoutAValueAreRefusedByName) {
+  std::vector<std::pair<std::string, std::string>> cases;
+  for (const char* option : {"--json", "--csv", "--plot", "--keep", "--seed", "--samples"})
+    cases.emplace_back(std::string("impact pushing --law set ") + option + " ''", option);
+  for (const char* option : {"--json", "--csv", "--plot", "--animate", "--method", "--end"})
+    cases.emplace_back(std::string("simulate point-drop ") + option + " ''", option);
+  cases.emplace_back("impact pushing --law exact --max-polyhedra ''", "--max-polyhedra");
+  cases.emplace_back("check pushing --json ''", "--json");
+  cases.emplace_back("ensemble rocking-block --runs ''", "--runs");
+  cases.emplace_back("reproduce p1-fig9 --out ''", "--out");
+  cases.emplace_back("impact ''", "scenario");
+  expect_refused(cases);
+}
+
+TEST_F(Options, ThatAreNoNumbersAreRefusedByName) {
+  expect_refused({
+      {"impact pushing --law set --final-step nan", "--final-step"},
+      {"impact pushing --law set --samples 0", "--samples 0"},
+      {"simulate point-drop --gamma=nan", "--gamma"},
+      {"simulate point-drop --method hybrid --pseudo-impulse nan", "--pseudo-impulse"},
+      {"simulate point-drop --method hybrid --pseudo-impulse inf", "--pseudo-impulse"},
+      {"simulate point-drop --method event-selected --contact-damping nan", "--contact-damping"},
+      {"simulate point-drop --method compliant --damping-ratio nan", "--damping-ratio"},
+      {"simulate joint-error --method event-selected", "--method event-selected"},
+  });
+  EXPECT_EQ(run("simulate point-drop --gamma 0 --end 0.01").code, 0);
+#ifdef ROUTH_HAS_EXACT
+  expect_refused({{"impact pushing --law exact --max-polyhedra 0", "--max-polyhedra 0"}});
+#endif
+}
+
+TEST_F(Options, OfAScenarioAreGivenOnceAndNamesAreOfOne) {
+  const std::string file = folder_ + "/bad.yaml";
+  const std::string two =
+      "M: [[1, 0], [0, 1]]\nJn: [[0, 1], [0, 1]]\nJt: [[1, 0], [1, 0]]\nmu: 0.5\n";
+  for (const auto& [text, hint] : std::vector<std::pair<std::string, std::string>>{
+           {two + "v: [1, -1]\nmu: 3\n", "bad.yaml:6: 'mu' is given twice"},
+           {two + "v: [1, -1]\nnames: [A, A]\n", "another contact is called 'A'"},
+           {two + "v: [1, -1]\n[a]: 1\n", "a key must be a single word"},
+           {two + "v: [1e300, -1e300]\n", "v: the kinetic energy"},
+           {"mechanism:\n  bodies: [{name: a, mass: 1, inertia: 1, shapes: {h: {box: [1, 1]}}}]\n"
+            "  planes: {g: {point: [0, -0.5], normal: [0, 1]}}\n  contacts:\n"
+            "    - {name: A, between: [a.h.bottom_left, g], friction: 1}\n"
+            "    - {name: A, between: [a.h.bottom_right, g], friction: 1}\n",
+            "bad.yaml:6: mechanism.contacts[1].name: another contact is called 'A'"}}) {
+    io::write_file(file, text);
+    expect_refused({{"impact " + file, hint}});
+  }
+}
+
 TEST_F(Options, AndExitCodesAreInTheHelp) {
   const Result help = run("--help");
   for (const char* code : {"0 done", "2 bad input", "3 not finished or not written", "130"})
