@@ -69,7 +69,7 @@ System::Impl::Impl(std::shared_ptr<const Loaded> prepared) : loaded(std::move(pr
   DataPtr data = make_data(m);
   inputs = {vector(data->ctrl, m.nu), vector(data->act, m.na),
             vector(data->mocap_pos, 3 * m.nmocap), vector(data->mocap_quat, 4 * m.nmocap)};
-  idle_.push_back(std::make_unique<Workspace>(*this, std::move(data)));
+  idle_.push_back(std::unique_ptr<Workspace>(new Workspace{*this, std::move(data)}));
 }
 
 System::Impl::Borrowed System::Impl::borrow() const {
