@@ -91,11 +91,9 @@ int spawn_gnuplot(int in, int out, int log) {
 std::string gnuplot_text(std::string_view text) {
   std::string out = "\"";
   bool escaped = false;  // gnuplot reads digits after an escape as part of it
-  std::string words = valid_utf8(without_controls(text));
-  // SVG may hold this nowhere but at the end of CDATA, and gnuplot copies it
-  for (std::size_t at = 0; (at = words.find("]]>", at)) != std::string::npos;)
-    words.insert(at + 2, " ");
-  for (const char c : words) {
+  for (const char c : valid_utf8(without_controls(text))) {
+    // SVG may hold "]]>" nowhere but at the end of CDATA, and gnuplot copies it
+    if (c == '>' && out.ends_with("]]")) out += ' ';
     const auto byte = static_cast<unsigned char>(c);
     const bool plain =
         std::isalpha(byte) || byte >= 0x80 || std::strchr(" .,:;()[]+-=/", c) != nullptr;
