@@ -107,6 +107,7 @@ io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& r
 std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport& report,
                            const ExactResult& result) {
   if (result.status == ExactStatus::kIncomplete) {
+    if (result.hidden) return "\nno set: bodies differ so much in mass that rounding hides it\n";
     return fmt::format(
         "\nno set: {} after {:.3g} s, {} cells and {} polyhedra, before even an outer set was "
         "complete\n",
