@@ -274,6 +274,22 @@ TEST(Exact, ContainsSequencesOfImpactsOfHeavyAndLightBodies) {
   EXPECT_GE(exact_ones, 0.9 * tried);
 }
 
+TEST(Exact, ADependentRowOfLightAndHeavyBodiesStaysDependent) {
+  Eigen::MatrixXd J(4, 5);
+  J << -4, 3, 3, -2, 4, -2, 3, 1, -3, 2, 3, 0, -1, 2, -1, -2, 0, 2, 1, 2;  // nA = nB + tB
+  VectorXd mobility(5), v(5);
+  mobility << 100, 1e-3, 1e-2, 0.1, 1e-3;
+  v << -1, -1, -1, 3, -1;
+  const ImpactProblem p{.G = J * mobility.asDiagonal() * J.transpose(),
+                        .c = J * v,
+                        .mu = Eigen::Vector2d(1.5, 2),
+                        .tangents = 1};
+  const ExactResult r = exact(p);
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  for (const SequentialOutcome& o : sequential(p).outcomes)
+    EXPECT_LT(distance(r, o.outcome.c_plus), 1e-6 * p.c.norm());
+}
+
 TEST(Exact, MoreContactsThanItCanDoAreRefused) {
   const int m = 101;
   ImpactProblem p{.G = Eigen::MatrixXd::Identity(2 * m, 2 * m),
