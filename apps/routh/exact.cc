@@ -102,6 +102,7 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
                            const ExactResult& result) {
   if (result.status == ExactStatus::kJammed) return "\nno set: the contacts can jam\n";
   if (result.status == ExactStatus::kIncomplete) {
+    if (result.hidden) return "\nno set: bodies differ so much in mass that rounding hides it\n";
     return fmt::format(
         "\nno set: {} after {:.3g} s, {} cells and {} polyhedra, before even an outer set was "
         "complete\n",

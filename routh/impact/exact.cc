@@ -412,9 +412,22 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     return finish(ExactStatus::kIncomplete);
   }
   const auto late = [&] { return watch.stopped() || spent() > options.max_seconds; };
-  for (const VectorXd& c : known_outcomes(problem, late)) {
-    const double size = std::max(problem.c.norm(), c.norm());
-    result.hidden |= nearest_point(result.pieces, c).distance > kContained * size;
+  // contacts in units of their own: the other laws have one tolerance for all
+  VectorXd unit = VectorXd::Ones(problem.c.size());
+  for (int i = 0; i < m; ++i) {
+    if (problem.G(i, i) > 0) unit[i] = std::exp2(-std::ilogb(problem.G(i, i)) / 2);
+    unit.segment(problem.tangent(i), problem.tangents).setConstant(unit[i]);
+  }
+  ImpactProblem alike = problem;
+  alike.G = unit.asDiagonal() * problem.G * unit.asDiagonal();
+  alike.c = unit.cwiseProduct(problem.c);
+  std::vector<Polytope> set = result.pieces;
+  for (Polytope& piece : set) {
+    for (VectorXd& corner : piece.corners) corner = unit.cwiseProduct(corner);
+  }
+  for (const VectorXd& c : known_outcomes(alike, late)) {
+    const double size = std::max(alike.c.norm(), c.norm());
+    result.hidden |= nearest_point(set, c).distance > kContained * size;
   }
   if (result.hidden) {
     result.pieces.clear();

@@ -240,6 +240,65 @@ TEST(Exact, ContactsMayDifferInUnit) {
   EXPECT_GT(checked, 15);
 }
 
+// Bodies of very different mass: all single impacts in sequence end in the set, and so does a
+// dependent row, nA = nB + tB, stay dependent.
+TEST(Exact, ContainsSequencesOfImpactsOfHeavyAndLightBodies) {
+  std::mt19937 random(79);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const auto digit = [&] { return static_cast<double>(static_cast<int>(random() % 11) - 5); };
+  int tried = 0, exact_ones = 0;
+  for (int k = 0; k < 180; ++k) {
+    const int velocities = 2 + k % 4, decades = k / 4 % 9;
+    VectorXd mobility = VectorXd::NullaryExpr(
+        velocities, [&] { return std::pow(10, -std::floor(uniform(random) * (decades + 1))); });
+    mobility[0] = 1, mobility[velocities - 1] = std::pow(10, -decades);
+    Eigen::MatrixXd J = Eigen::MatrixXd::NullaryExpr(4, velocities, digit);
+    if (k % 3 == 0) J.row(0) = J.row(1) + J.row(3);
+    const ImpactProblem p{.G = J * mobility.asDiagonal() * J.transpose(),
+                          .c = J * VectorXd::NullaryExpr(velocities, digit),
+                          .mu = VectorXd::NullaryExpr(2, [&] { return 2 * uniform(random); }),
+                          .tangents = 1};
+    if (!colliding(p, p.c)) continue;
+    const ExactResult r = exact(p, {.max_polyhedra = 400, .max_seconds = 10});
+    if (r.status == ExactStatus::kJammed) continue;
+    tried += decades <= 6;
+    if (r.status != ExactStatus::kExact) continue;
+    exact_ones += decades <= 6;
+    for (const SequentialOutcome& o : sequential(p).outcomes) {
+      const double size = std::max(p.c.norm(), o.outcome.c_plus.norm());
+      EXPECT_LT(distance(r, o.outcome.c_plus), 1e-6 * size)
+          << "problem " << k << ", masses over 1e" << decades;
+    }
+  }
+  EXPECT_GT(tried, 60);
+  EXPECT_GE(exact_ones, 0.9 * tried);
+}
+
+TEST(Exact, ADependentRowOfLightAndHeavyBodiesStaysDependent) {
+  Eigen::MatrixXd J(4, 5);
+  J << -4, 3, 3, -2, 4, -2, 3, 1, -3, 2, 3, 0, -1, 2, -1, -2, 0, 2, 1, 2;  // nA = nB + tB
+  VectorXd mobility(5), v(5);
+  mobility << 100, 1e-3, 1e-2, 0.1, 1e-3;
+  v << -1, -1, -1, 3, -1;
+  const ImpactProblem p{.G = J * mobility.asDiagonal() * J.transpose(),
+                        .c = J * v,
+                        .mu = Eigen::Vector2d(1.5, 2),
+                        .tangents = 1};
+  const ExactResult r = exact(p);
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  for (const SequentialOutcome& o : sequential(p).outcomes)
+    EXPECT_LT(distance(r, o.outcome.c_plus), 1e-6 * p.c.norm());
+}
+
+TEST(Exact, MoreContactsThanItCanDoAreRefused) {
+  const int m = 101;
+  ImpactProblem p{.G = Eigen::MatrixXd::Identity(2 * m, 2 * m),
+                  .c = VectorXd::Constant(2 * m, -1),
+                  .mu = VectorXd::Ones(m),
+                  .tangents = 1};
+  EXPECT_THROW((void)exact(p), std::invalid_argument);
+}
+
 TEST(Exact, KeepsItsBudgetOfTime) {
   // five contacts whose set is out of reach
   std::mt19937 random(78);
