@@ -15,7 +15,6 @@
 #include "routh/impact/automaton.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/simultaneous.h"
-#include "routh/lcp/square_system.h"
 
 namespace routh {
 namespace {
@@ -258,22 +257,14 @@ bool straight(const ImpactProblem& p, const Outcome& outcome) {
 
 /// Outcomes of other laws that the set must contain, as many as few steps find: a second opinion,
 /// in the plane, where those laws have the same friction.
-std::vector<VectorXd> known_outcomes(const ImpactProblem& given,
-                                     const std::function<bool()>& stop) {
+std::vector<VectorXd> known_outcomes(const ImpactProblem& p, const std::function<bool()>& stop) {
   std::vector<VectorXd> known;
-  if (given.tangents > 1 || given.contacts() > 3) return known;
-  // every contact in units of its own mobility: no velocity is small beside another's units
-  VectorXd unit(given.c.size());
-  for (int i = 0; i < given.contacts(); ++i)
-    unit[i] = unit[given.tangent(i)] = std::sqrt(lcp::power_of_two(given.G(i, i)));
-  ImpactProblem p = given;
-  p.G = unit.cwiseInverse().asDiagonal() * given.G * unit.cwiseInverse().asDiagonal();
-  p.c = given.c.cwiseQuotient(unit);
+  if (p.tangents > 1 || p.contacts() > 3) return known;
   for (const SequentialOutcome& o :
        sequential(p, {.max_impacts = 200, .max_states = 100, .stop = stop}).outcomes)
-    known.push_back(o.outcome.c_plus.cwiseProduct(unit));
+    known.push_back(o.outcome.c_plus);
   for (const Outcome& o : simultaneous(p, {.stop = stop}).outcomes) {
-    if (straight(p, o)) known.push_back(o.c_plus.cwiseProduct(unit));
+    if (straight(p, o)) known.push_back(o.c_plus);
   }
   return known;
 }

@@ -13,6 +13,7 @@ using Eigen::VectorXd;
 
 constexpr double kPivot = 1e-10;    // entries below this are not pivoted on
 constexpr double kReduced = 1e-11;  // reduced costs below this do not improve
+constexpr double kLargest = 1e4;    // sum of the x that a proof of infeasibility reckons with
 constexpr int kStall = 20;          // pivots without progress before Bland's rule
 
 /// Rows: constraints, then the objective; columns: variables, artificial variables, right side.
@@ -141,12 +142,13 @@ LinearSolution solve(const LinearProgram& p, double tolerance) {
   tableau.price(cost);
   if (tableau.improve(columns, result.pivots, limit) == LinearStatus::kUndecided) return result;
   if (tableau.objective() < -tolerance) {
-    // yᵀA ≥ 0 and yᵀb < 0 contradict A x = b, x ≥ 0
+    // yᵀA ≥ 0 and yᵀb < 0 contradict A x = b, x ≥ 0; what rounding leaves below zero is weighed
+    // with the largest x
     result.y = tableau.multipliers();
-    const VectorXd columns_of_y = p.A.transpose() * result.y;
-    const VectorXd terms = p.A.cwiseAbs().transpose() * result.y.cwiseAbs();
-    const bool proven = ((columns_of_y + 1e-13 * terms).array() >= 0).all() &&
-                        result.y.dot(p.b) < -tolerance * result.y.cwiseAbs().maxCoeff();
+    const double below = std::max(0.0, -(p.A.transpose() * result.y).minCoeff());
+    const double margin = -result.y.dot(p.b);
+    const bool proven =
+        margin > tolerance * result.y.lpNorm<Eigen::Infinity>() && kLargest * below <= 0.5 * margin;
     if (proven) result.status = LinearStatus::kInfeasible;
     return result;
   }

@@ -17,7 +17,7 @@ struct LinearProgram {
 
 enum class LinearStatus {
   kOptimal,
-  kInfeasible,  ///< proven by `y`: yᵀA ≥ 0 and yᵀb < 0
+  kInfeasible,  ///< proven by `y` for all x up to 1e4: yᵀA ≥ 0 and yᵀb < 0
   kUnbounded,
   kUndecided,  ///< pivots spent, or no answer within the tolerance
 };
