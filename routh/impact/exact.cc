@@ -271,20 +271,6 @@ std::vector<VectorXd> known_outcomes(const ImpactProblem& p, const std::function
 
 }  // namespace
 
-std::string_view to_string(ExactStatus status) {
-  switch (status) {
-    case ExactStatus::kExact:
-      return "exact";
-    case ExactStatus::kOuter:
-      return "outer";
-    case ExactStatus::kJammed:
-      return "jammed";
-    case ExactStatus::kIncomplete:
-      return "incomplete";
-  }
-  return "unknown";
-}
-
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   validate(problem);
   if (problem.tangents == 2 && problem.contacts() > 2) {

@@ -37,7 +37,20 @@ enum class ExactStatus {
   kJammed,      ///< the friction cone is not pointed: the impact need not end, nothing was computed
   kIncomplete,  ///< the time was spent, `stop` said so, or rounding hides the set: no pieces
 };
-std::string_view to_string(ExactStatus status);
+/// Here, because programs without exact sets name them too.
+inline std::string_view to_string(ExactStatus status) {
+  switch (status) {
+    case ExactStatus::kExact:
+      return "exact";
+    case ExactStatus::kOuter:
+      return "outer";
+    case ExactStatus::kJammed:
+      return "jammed";
+    case ExactStatus::kIncomplete:
+      return "incomplete";
+  }
+  return "unknown";
+}
 
 struct [[nodiscard]] ExactResult {
   ExactStatus status = ExactStatus::kExact;
