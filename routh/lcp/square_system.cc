@@ -58,13 +58,15 @@ SquareSystem::Affine SquareSystem::solve_singular(const VectorXd& r, const Vecto
   Index rank = 0;
   while (rank < n && std::abs(lu(rank, rank)) > kSingular) ++rank;
   const VectorXd rhs = row_.cwiseProduct(r);
-  VectorXd y = lu_.permutationP() * rhs;
+  const VectorXd y = lu_.permutationP() * rhs;
   const auto L = lu.topLeftCorner(rank, rank).triangularView<Eigen::UnitLower>();
   const auto U = lu.topLeftCorner(rank, rank).triangularView<Eigen::Upper>();
   VectorXd x = VectorXd::Zero(n);
-  x.head(rank) = U.solve(L.solve(y.head(rank)));
   MatrixXd kernel = MatrixXd::Zero(n, n - rank);
-  kernel.topRows(rank) = -U.solve(lu.topRightCorner(rank, n - rank));
+  if (rank > 0) {
+    x.head(rank) = U.solve(L.solve(y.head(rank)));
+    kernel.topRows(rank) = -U.solve(lu.topRightCorner(rank, n - rank));
+  }
   kernel.bottomRows(n - rank).setIdentity();
   x = lu_.permutationQ() * x;
   kernel = lu_.permutationQ() * kernel;

@@ -117,7 +117,7 @@ MatrixXd Mobility::free_part(const MatrixXd& J) const {
 }
 
 MatrixXd Mobility::delassus(const MatrixXd& free) const {
-  if (free.rows() == 0) return MatrixXd::Zero(free.cols(), free.cols());
+  if (free.size() == 0) return MatrixXd::Zero(free.cols(), free.cols());
   const MatrixXd X = inertia_.transpositionsP() * MatrixXd(unit_.asDiagonal() * free);
   const MatrixXd Y = inertia_.matrixL().solve(X);
   const MatrixXd G = Y.transpose() * inertia_.vectorD().cwiseInverse().asDiagonal() * Y;
@@ -125,7 +125,7 @@ MatrixXd Mobility::delassus(const MatrixXd& free) const {
 }
 
 MatrixXd Mobility::response(const MatrixXd& free) const {
-  if (free.rows() == 0) return MatrixXd::Zero(scale_.size(), free.cols());
+  if (free.size() == 0) return MatrixXd::Zero(scale_.size(), free.cols());
   return scale_.asDiagonal() *
          (N_ * (unit_.asDiagonal() * inertia_.solve(MatrixXd(unit_.asDiagonal() * free))));
 }
