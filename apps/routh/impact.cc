@@ -292,14 +292,18 @@ int run_impact(const ImpactArguments& a) {
   if (!a.compare.empty() && !interrupted()) compare(impact, applied);
   io::Json& incomplete = applied.report.summary["incomplete"];  // null where a law does not say
   incomplete = incomplete == true || interrupted();
+
+  // what was asked for; Ctrl-C is heard until it is in words
+  const Places& places = a.places;
+  const std::string json =
+      places.json.empty() ? "" : io::json_text(impact, applied.report, interrupted) + "\n";
+  const std::string csv =
+      places.csv.empty() ? "" : io::to_csv(impact, applied.report, interrupted);
   if (interrupted()) applied.report.complete = false;
   finishing();
-
-  // what was asked for
-  const Places& places = a.places;
-  places.show(applied.shown, places.json.empty() ? io::Json() : io::to_json(impact, applied.report),
-              2);
-  if (!places.csv.empty()) places.write(places.csv, io::to_csv(impact, applied.report));
+  if (!places.quiet()) fmt::print("{}", applied.shown);
+  if (!json.empty()) places.write(places.json, json);
+  if (!csv.empty()) places.write(places.csv, csv);
   if (!applied.report.complete) warn(fmt::format("routh: {}\n", why_unfinished(impact, applied)));
   drawing();
   if (!places.plot.empty() && !interrupted()) {

@@ -111,16 +111,21 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
     result.outcomes = std::move(all.outcomes);
     result.continua = std::move(all.continua);
     result.enumerated = all.complete;
-    if (!all.complete) search(options);
+    if (!all.complete || result.outcomes.empty()) search(options);
   }
   for (const VectorXd& impulse : impulses) {
     Outcome outcome{.impulse = impulse, .c_plus = problem.c + problem.G * impulse};
     outcome.residual = residual(problem, impulse);
-    if (outcome.residual <= options.tolerance)
-      insert_distinct(problem, result.outcomes, std::move(outcome));
+    if (outcome.residual > options.tolerance) continue;
+    const std::size_t known = result.outcomes.size();
+    insert_distinct(problem, result.outcomes, std::move(outcome));
+    if (result.outcomes.size() > known) result.enumerated = false;
   }
   result.stopped = result.stopped || (options.stop && options.stop());
-  if (result.outcomes.empty()) result.nothing = closest(problem, impulses);
+  if (result.outcomes.empty()) {
+    result.nothing = closest(problem, impulses);
+    if (result.nothing->exists) result.enumerated = false;
+  }
   return result;
 }
 

@@ -17,6 +17,7 @@ using Eigen::VectorXd;
 using lcp::LinearStatus;
 
 constexpr double kApart = 3e-8;  // what moves at all moves faster: every velocity has one branch
+constexpr double kTouch = 1e-10;  // what moves less than this lies in the branch where it vanishes
 constexpr double kSame = 1e-9;   // velocities of one branch that differ by less are one
 constexpr double kZero = 1e-9;   // a velocity that vanishes at a given point
 constexpr double kWide = 20;     // friction beyond which cones are filled with narrower ones
@@ -244,6 +245,24 @@ class Search {
     return 1e-6 + p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
   }
 
+  /// Has a region without velocities that move by kApart others, where something moves less?
+  bool moves_slowly(const Region& r) {
+    Region closed = r;
+    std::fill(closed.least.begin(), closed.least.end(), 0.0);
+    lcp::LinearProgram lp = program(closed);
+    // how much what has to move can move at once
+    lp.A.conservativeResize(Eigen::NoChange, lp.A.cols() + 1);
+    lp.A.rightCols(1).setZero();
+    for (std::size_t k = 0; k < r.least.size(); ++k) {
+      if (r.least[k] > 0) lp.A(static_cast<Index>(r.zero.size() + k), lp.A.cols() - 1) = -1;
+    }
+    if (lp.A.rightCols(1).isZero(0)) return false;
+    lp.q = VectorXd::Unit(lp.A.cols(), lp.A.cols() - 1);
+    const lcp::LinearSolution most = solved(lp);
+    return !(most.status == LinearStatus::kInfeasible ||
+             (most.status == LinearStatus::kOptimal && most.value <= kTouch));
+  }
+
   void branch(const std::vector<Choice>& choices) {
     if (result_.programs >= options_.max_programs || (options_.stop && options_.stop())) {
       ++result_.left;
@@ -259,7 +278,10 @@ class Search {
       return solved(lp);
     };
     const lcp::LinearSolution high = extreme(1);
-    if (high.status == LinearStatus::kInfeasible) return;
+    if (high.status == LinearStatus::kInfeasible) {
+      if (moves_slowly(r)) ++result_.left;
+      return;
+    }
     std::optional<VectorXd> lambda, c;
     if (high.status == LinearStatus::kOptimal) {
       lambda = impulse(r, high.x);

@@ -96,6 +96,24 @@ std::string corners_csv(const ImpactCase& impact, const std::vector<Polytope>& p
   return csv;
 }
 
+constexpr std::size_t kHasty = 2000;  // outcomes that are written while one waits for the end
+
+/// Texts of all outcomes, one after the other; of the first few once `stop` says so.
+template <class Write>
+std::size_t write_outcomes(const std::vector<OutcomeRow>& rows, const std::function<bool()>& stop,
+                           std::string& text, Write&& write) {
+  std::size_t few = std::string::npos;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (k == kHasty) few = text.size();
+    if (k >= kHasty && stop && stop()) {
+      text.resize(few);
+      return kHasty;
+    }
+    write(k, rows[k]);
+  }
+  return rows.size();
+}
+
 double since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
@@ -338,6 +356,27 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
   return j;
 }
 
+std::string json_text(const ImpactCase& impact, const ImpactReport& report,
+                      const std::function<bool()>& stop) {
+  std::string rows;
+  const std::size_t written =
+      write_outcomes(report.outcomes, stop, rows, [&](std::size_t k, const OutcomeRow& row) {
+        rows += k ? ",\n    " : "\n    ";
+        for (const char c : json_text(row_json(impact, row, report.law == "all"), 2)) {
+          rows += c;
+          if (c == '\n') rows += "    ";
+        }
+      });
+  ImpactReport rest = report;
+  rest.outcomes.clear();
+  if (written < report.outcomes.size()) rest.summary["incomplete"] = true;
+  if (rest.summary.contains("kept")) rest.summary["kept"] = written;
+  std::string text = json_text(to_json(impact, rest), 2);
+  constexpr std::string_view kEmpty = "\n  \"outcomes\": []";
+  if (written > 0) text.insert(text.find(kEmpty) + kEmpty.size() - 1, rows + "\n  ");
+  return text;
+}
+
 std::string nothing_text(const ImpactCase& impact, const ImpactReport& report) {
   std::string text = "no outcome was found";
   if (!report.nothing) return text;
@@ -442,7 +481,8 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
   return best;
 }
 
-std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
+std::string to_csv(const ImpactCase& impact, const ImpactReport& report,
+                   const std::function<bool()>& stop) {
   std::string velocities;
   for (const std::string& name : impact.scenario.velocities)
     velocities += fmt::format(",{}", csv_cell("v." + name));
@@ -453,8 +493,7 @@ std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
   for (const std::string& name : impact.names) csv += fmt::format(",{}", csv_cell("mode." + name));
   csv += contact_columns(impact, "impulse_normal", "impulse_tangential") + '\n';
   const int m = impact.problem().contacts();
-  for (std::size_t k = 0; k < report.outcomes.size(); ++k) {
-    const OutcomeRow& row = report.outcomes[k];
+  write_outcomes(report.outcomes, stop, csv, [&](std::size_t k, const OutcomeRow& row) {
     csv += fmt::format("{},{},{},{},{}", k, csv_cell(row.law),
                        row.order ? csv_cell(order_text(impact, *row.order)) : "", row.energy,
                        row.outcome.residual);
@@ -463,7 +502,7 @@ std::string to_csv(const ImpactCase& impact, const ImpactReport& report) {
     for (int i = 0; i < m; ++i) csv += fmt::format(",{}", to_string(row.modes[i]));
     for (const double x : row.outcome.impulse) csv += fmt::format(",{}", x);
     csv += '\n';
-  }
+  });
   return csv;
 }
 

@@ -70,6 +70,10 @@ ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact 
 ImpactReport report_set(const ImpactCase& impact, const SetResult& result);
 
 Json to_json(const ImpactCase& impact, const ImpactReport& report);
+/// The same as text, row by row. Once `stop` says so the first few outcomes have to do, and the
+/// summary calls them incomplete.
+std::string json_text(const ImpactCase& impact, const ImpactReport& report,
+                      const std::function<bool()>& stop = {});
 /// What is known where no outcome was found, in a sentence or two.
 std::string nothing_text(const ImpactCase& impact, const ImpactReport& report);
 
@@ -97,7 +101,8 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 
 /// One row per outcome: energy, residual, velocities, contact velocities, impulses; of an exact set
 /// one row per corner.
-std::string to_csv(const ImpactCase& impact, const ImpactReport& report);
+std::string to_csv(const ImpactCase& impact, const ImpactReport& report,
+                   const std::function<bool()>& stop = {});
 
 /// Names of the contacts of an order: "A B A".
 std::string order_text(const ImpactCase& impact, const std::vector<int>& order);

@@ -132,6 +132,22 @@ TEST_F(Interrupt, WritesAFewOfManyKeptOutcomes) {
   EXPECT_LE(json()["outcomes"].size(), 2000u);
 }
 
+TEST_F(Interrupt, WritesAFewWhereManyAreBeingWritten) {
+  // all is sampled long before; a hundred thousand rows take longer to put into words
+  for (const double seconds : {0.3, 0.5, 0.8}) {
+    const Ended ended = run({"impact", "ramone", "--law", "set", "--samples", "2^17", "--keep",
+                             "131072", "--json", "-"},
+                            {seconds});
+    EXPECT_LT(ended.seconds, kSoon);
+    ASSERT_TRUE(json().is_object());
+    EXPECT_EQ(json()["summary"]["kept"], json()["outcomes"].size());
+    if (json()["outcomes"].size() < 100'000u) {
+      EXPECT_EQ(json()["summary"]["incomplete"], true);
+      EXPECT_EQ(ended.code, 3);
+    }
+  }
+}
+
 TEST_F(Interrupt, EndsMotionsAndEnsemblesWithWhatTheyHave) {
   const std::vector<std::vector<std::string>> commands{
       {"simulate", "domino-row", "--end", "100", "--step", "1e-5", "--every", "0.01"},

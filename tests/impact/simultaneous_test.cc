@@ -107,5 +107,28 @@ TEST(Simultaneous, RoundingDoesNotMultiplyOutcomes) {
   EXPECT_EQ(simultaneous(p).outcomes.size(), 1u);
 }
 
+// Rows of rank three and a little more: velocities of 1e-8 beside others of one. None of the ways
+// to search may say that it has seen everything and has found nothing.
+TEST(Simultaneous, ContactsThatNearlyDependOnEachOtherHaveAnOutcome) {
+  std::mt19937 random(34);
+  std::normal_distribution<double> normal;
+  for (int k = 0; k < 60; ++k) {
+    const int m = 6 + k % 7, n = m + 4;
+    const double little = std::pow(10, -2 - k % 8);
+    Eigen::MatrixXd J(2 * m, n);
+    for (double& x : J.reshaped()) x = little * normal(random);
+    J.topLeftCorner(m, 1).array() += 1;
+    for (int i = 0; i < 2 * m; ++i) {
+      for (int j = 1; j < n; ++j) J(i, j) += std::sin((i < m ? 13 : 17) * i + 41 * j);
+    }
+    Eigen::VectorXd v = Eigen::VectorXd::NullaryExpr(n, [&] { return normal(random); });
+    v[0] = -3;
+    const ImpactProblem p{J * J.transpose(), J * v, Eigen::VectorXd::Constant(m, 0.5)};
+    const SimultaneousResult r = simultaneous(p);
+    EXPECT_FALSE(r.outcomes.empty()) << k;
+    EXPECT_FALSE(r.outcomes.empty() && r.enumerated) << k;
+  }
+}
+
 }  // namespace
 }  // namespace routh
