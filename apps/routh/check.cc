@@ -55,7 +55,12 @@ std::vector<std::pair<int, double>> differing_contacts(const ImpactProblem& p,
 
 int run_check(const CheckArguments& a) {
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
-  const io::ImpactCase impact = io::impact_case(a.scenario.load());
+  io::Scenario scenario = a.scenario.load();
+  const std::optional<int> edges = scenario.edges;
+  if (edges.value_or(0) == 0) scenario.edges = io::kEdges;
+  io::ImpactCase with_edges = io::impact_case(scenario);
+  scenario.edges = edges.value_or(0);
+  const io::ImpactCase impact = io::impact_case(std::move(scenario));
   const ImpactProblem& p = impact.problem();
 
   // every outcome of the finite laws, and how far a small set that favours extreme orders spreads;
@@ -68,7 +73,21 @@ int run_check(const CheckArguments& a) {
   options.samples = 4096;
   options.step = impact.scenario.impact.step;
   options.draws = Draws::kCorners;
-  const SetResult set = set_valued(p, options);
+  const SetResult set = set_valued(with_edges.problem(), options);
+  // how far the polygon that stands for the circular cone leads away from it
+  std::optional<double> apart;
+  if (p.circular() && !at_once.outcomes.empty()) {
+    const SimultaneousResult polygon =
+        simultaneous(with_edges.problem(), {.stop = after(kSeconds)});
+    apart = 0;
+    for (const io::OutcomeRow& row : at_once.outcomes) {
+      double nearest = HUGE_VAL;
+      for (const Outcome& o : polygon.outcomes)
+        nearest = std::min(nearest, (o.c_plus - row.outcome.c_plus).lpNorm<Eigen::Infinity>());
+      apart = std::max(*apart, nearest);
+    }
+    if (!std::isfinite(*apart)) apart.reset();
+  }
   const double spread =
       set.terminated ? (set.c_max - set.c_min).lpNorm<Eigen::Infinity>() : std::nan("");
   const bool every_mode = at_once.summary["enumerated"],
@@ -101,6 +120,11 @@ int run_check(const CheckArguments& a) {
   json["ambiguous_contacts"] = io::Json::array();
   for (const auto& [contact, by] : differing)
     json["ambiguous_contacts"].push_back({{"name", impact.names[contact]}, {"spread", by}});
+  if (p.tangents == 2) {
+    json["cone"] = {{"kind", p.circular() ? "circular" : "polygon"},
+                    {"edges", with_edges.problem().edges},
+                    {"polygon_apart", apart ? io::Json(*apart) : io::Json()}};
+  }
   json["pointed"] = cone.pointed;
   json["redundant_contacts"] = io::Json::array();
   for (const int i : redundant.contacts) json["redundant_contacts"].push_back(impact.names[i]);
@@ -144,6 +168,10 @@ int run_check(const CheckArguments& a) {
                  "yes: {:.0f} % of the steps have several solutions (P1 Assumption 6 fails)",
                  100.0 * static_cast<double>(set.ambiguous_steps) / static_cast<double>(set.steps))
            : "none was met");
+  if (apart)
+    line("circular cone or polygon?",
+         fmt::format("circular; {} edges instead of it change outcomes by up to {:.2g} m/s",
+                     with_edges.problem().edges, *apart));
   line("is the friction cone pointed?", cone.pointed ? "yes" : "no: the contacts can jam");
   if (!cone.pointed && cone.jam.size()) {
     std::string text;
@@ -156,7 +184,7 @@ int run_check(const CheckArguments& a) {
   line("redundant contacts?",
        names.empty()
            ? "no"
-           : fmt::format("yes: {} ({} row{} too many); velocities are unique, impulses are not",
+           : fmt::format("yes: {} ({} row{} too many); many impulses give the same velocity",
                          io::join(names), redundant.rows, redundant.rows > 1 ? "s" : ""));
   if (!bound.is_null())
     line("termination (P1 Theorem 8)",

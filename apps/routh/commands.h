@@ -32,6 +32,7 @@ struct ScenarioArguments {
   std::string name;
   std::vector<std::string> set;
   io::ModelStart start;
+  std::string cone;
   int edges = 0;
   double touching = 0;
   bool patches = false;

@@ -277,7 +277,14 @@ int run_impact(const ImpactArguments& a) {
   refuse_foreign(*a.scenario.command, "--law",
                  {a.law, a.coverage ? "set --coverage" : std::string()});
   a.places.check();
-  const io::ImpactCase impact = io::impact_case(a.scenario.load());
+  io::Scenario scenario = a.scenario.load();
+  if (a.law == "set" || a.law == "exact") {
+    if (scenario.edges == 0)
+      throw io::InputError(fmt::format(
+          "--cone circular: the law {} needs a polygon; --edges says of how many edges", a.law));
+    if (!scenario.edges) scenario.edges = io::kEdges;
+  }
+  const io::ImpactCase impact = io::impact_case(std::move(scenario));
   if (!a.places.quiet()) fmt::print("{}", describe_before(impact));
   if (!impact.approaching())
     warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
@@ -297,8 +304,7 @@ int run_impact(const ImpactArguments& a) {
   const Places& places = a.places;
   const std::string json =
       places.json.empty() ? "" : io::json_text(impact, applied.report, interrupted) + "\n";
-  const std::string csv =
-      places.csv.empty() ? "" : io::to_csv(impact, applied.report, interrupted);
+  const std::string csv = places.csv.empty() ? "" : io::to_csv(impact, applied.report, interrupted);
   if (interrupted()) applied.report.complete = false;
   finishing();
   if (!places.quiet()) fmt::print("{}", applied.shown);

@@ -47,7 +47,11 @@ void ScenarioArguments::add_to(CLI::App& of) {
                 "model: lift it to this height above the ground [m] and let it fall until it "
                 "touches")
       ->check(not_negative("a height"));
-  of.add_option("--edges", edges, "in space: edges of the friction cone (default: 8)")
+  of.add_option("--cone", cone,
+                "in space: Coulomb's circular friction cone, or a polygon (default: circular, but "
+                "polygon for the laws set and exact)")
+      ->check(CLI::IsMember({"circular", "polygon"}));
+  of.add_option("--edges", edges, "in space: edges of the polygon (default: 8)")
       ->check(CLI::Range(3, 64));
 }
 
@@ -73,7 +77,10 @@ io::Scenario ScenarioArguments::load() const {
   }
   io::Scenario scenario = io::load_scenario(name, overrides, start);
   refuse_foreign(*command, scenario);
-  if (edges > 0) scenario.edges = edges;
+  if (cone == "circular" && edges > 0)
+    throw io::InputError("--edges: a circular cone has none; leave it out or use --cone polygon");
+  if (cone == "circular") scenario.edges = 0;
+  if (edges > 0 || cone == "polygon") scenario.edges = edges > 0 ? edges : io::kEdges;
   if (touching > 0) scenario.touching = touching;
   scenario.extreme_points = patches;
   return scenario;

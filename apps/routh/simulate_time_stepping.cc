@@ -22,7 +22,7 @@ TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArgum
                                             : Jacobians::kDefault;
   o.detection = !a.no_detection;
   o.stabilise = !a.no_stabilise;
-  o.edges = scenario.edges;
+  o.edges = scenario.edges.value_or(0);
   o.touching = scenario.touching;
   if (scenario.model) {
     const auto refuse = [](bool given, const char* what) {

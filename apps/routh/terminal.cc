@@ -151,8 +151,11 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
   };
   if (says("simultaneous", "enumerated", false))
     text +=
-        "\nsimultaneous: too many contact modes to enumerate; found from many starts, others may "
-        "exist\n";
+        impact.problem().circular()
+            ? "\nsimultaneous: found from polygons, with circular friction cones; that there are "
+              "no others is not proven\n"
+            : "\nsimultaneous: too many contact modes to enumerate; found from many starts, "
+              "others may exist\n";
   if (says("sequential", "orders_left", true))
     text += "\nsequential: too many orders to follow all; others may exist\n";
   return text;

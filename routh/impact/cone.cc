@@ -14,14 +14,19 @@ using Eigen::VectorXd;
 
 namespace {
 constexpr double kRounding = 2e-15;  // eigenvalues of G below this are rounding, relative
+constexpr int kAround = 32;          // edges of a polygon around a circular cone
 constexpr double kPointed = 1e-14;   // least motion of a mixture of unit edges, squared
 }  // namespace
 
 namespace {
 
-/// The edges of the linearised cone: impulses with a normal part of one.
+/// The edges of the linearised cone: impulses with a normal part of one. A circular cone lies
+/// inside a polygon around it.
 std::vector<VectorXd> edges_of(const ImpactProblem& problem) {
-  const MatrixXd D = friction_edges(problem);
+  ImpactProblem polygon{.G = {}, .c = {}, .mu = {}, .tangents = problem.tangents};
+  polygon.edges = problem.circular() ? kAround : problem.edges;
+  MatrixXd D = friction_edges(polygon);
+  if (problem.circular()) D /= std::cos(M_PI / kAround);
   std::vector<VectorXd> edges;
   for (int i = 0; i < problem.contacts(); ++i) {
     for (int e = 0; e < (problem.mu[i] > 0 ? D.cols() : 1); ++e) {

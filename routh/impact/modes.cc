@@ -24,7 +24,7 @@ constexpr double kGain =
 constexpr double kEnormous = 1e10;  // impulses of this size: the data decide by their last digits
 
 std::vector<ContactMode> contact_modes(const ImpactProblem& problem, int contact, bool bounded) {
-  const int edges = problem.tangents == 1 ? 2 : problem.edges;
+  const int edges = static_cast<int>(friction_edges(problem).cols());
   std::vector<ContactMode> modes{{Normal::kOpen, Tangent::kFree}};
   for (const Normal normal : {Normal::kClosed, Normal::kSaturated}) {
     if (normal == Normal::kSaturated && !bounded) continue;

@@ -14,6 +14,9 @@ using Eigen::VectorXd;
 
 MatrixXd friction_edges(const ImpactProblem& problem) {
   if (problem.tangents == 1) return Eigen::RowVector2d(1, -1);
+  if (problem.circular())
+    throw std::invalid_argument(
+        "impact problem: edges is 0, a circular cone; this needs a polygon");
   MatrixXd D(2, problem.edges);
   for (int e = 0; e < problem.edges; ++e) {
     const double angle = 2 * M_PI * e / problem.edges;
@@ -31,8 +34,9 @@ void validate(const ImpactProblem& problem) {
   };
   if (problem.tangents != 1 && problem.tangents != 2)
     fail("tangents is " + std::to_string(problem.tangents) + "; it must be 1 or 2");
-  if (problem.tangents == 2 && (problem.edges < 3 || problem.edges > 64))
-    fail("edges is " + std::to_string(problem.edges) + "; it must be between 3 and 64");
+  if (problem.tangents == 2 && problem.edges != 0 && (problem.edges < 3 || problem.edges > 64))
+    fail("edges is " + std::to_string(problem.edges) +
+         "; it must be between 3 and 64, or 0 for a circular cone");
   if (m == 0) fail("mu is empty; there must be at least one contact");
   if (problem.G.rows() != size || problem.G.cols() != size) {
     fail("G is " + std::to_string(problem.G.rows()) + " x " + std::to_string(problem.G.cols()) +
@@ -141,6 +145,7 @@ VectorXd mobilities(const ImpactProblem& problem) {
 
 /// The point of μ λn conv D nearest to x, `size` = μ λn.
 Eigen::Vector2d nearest_friction(const Eigen::Vector2d& x, double size, int edges) {
+  if (edges == 0) return x.norm() <= size ? x : Eigen::Vector2d(size / x.norm() * x);
   // the edge of the polygon that x lies over
   const double turn = 2 * M_PI / edges;
   const double middle = (std::floor(std::atan2(x.y(), x.x()) / turn) + 0.5) * turn;

@@ -25,16 +25,19 @@ struct ImpactProblem {
   Eigen::VectorXd c;   ///< (1 + tangents) m: m normals, then the tangents contact by contact
   Eigen::VectorXd mu;  ///< m, not negative
   int tangents = 1;    ///< tangent directions per contact: 1 in the plane, 2 in space
-  int edges = 8;       ///< in space: of the linearised friction cone, P1 (19)-(23)
+  int edges = 8;       ///< in space: of the linearised friction cone, P1 (19)-(23); 0: circular
 
   int contacts() const { return static_cast<int>(mu.size()); }
   auto normal() const { return c.head(contacts()); }
   /// Index of the first tangent of a contact.
   int tangent(int contact) const { return contacts() + contact * tangents; }
+  /// Is the friction cone Coulomb's own, in space?
+  bool circular() const { return tangents == 2 && edges == 0; }
 };
 
 /// D of P1 (19): the directions of friction as unit columns, ±1 in the plane, at equal angles in
 /// space beginning with the first tangent. Friction of a contact is μ λn times a mixture of them.
+/// Throws std::invalid_argument where the cone is circular: what asks for edges needs some.
 Eigen::MatrixXd friction_edges(const ImpactProblem& problem);
 
 /// Throws std::invalid_argument naming the field to change.
@@ -94,8 +97,9 @@ struct Violation {
 
 /// How far the impulse λ is from solving the step problem P1 (72)-(74) at the velocity p.c:
 ///
-///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺).
+///   λn = proj_[0, λmax](λn - cn⁺),   λt = proj_{μ λn conv D}(λt - ct⁺),
 ///
+/// conv D being the unit disk where the cone is circular.
 /// Impulses are measured by the velocity they give to their own contact, so that the violation has
 /// no unit. An empty lambda_max means no bound, which makes it the violation of the simultaneous
 /// law P1 (31). What the rounding of the sum c⁺ = c + Gλ alone can make is not counted, as long as

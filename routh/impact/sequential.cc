@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "routh/impact/modes.h"
+#include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
 
 namespace routh {
@@ -37,7 +37,7 @@ Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
                             .mu = VectorXd::Constant(1, at.mu[contact]),
                             .tangents = at.tangents,
                             .edges = at.edges};
-  const StepOutcomes found = enumerate_modes(alone);
+  const SimultaneousResult found = simultaneous(alone);
   Hit hit{false, VectorXd::Zero(at.c.size()), at.c, 0, {}};
   if (found.outcomes.empty()) return hit;
   const Outcome& outcome = found.outcomes.front();

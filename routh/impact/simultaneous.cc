@@ -9,6 +9,7 @@
 #include "routh/impact/cone.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/solve_all.h"
+#include "routh/impact/step_solver.h"
 #include "routh/impact/sweep_solver.h"
 #include "routh/lcp/lemke.h"
 
@@ -81,10 +82,78 @@ NothingFound closest(const ImpactProblem& problem, const std::vector<VectorXd>& 
   return nothing;
 }
 
+constexpr int kPolygons[] = {8, 12};  // edges of the polygons that stand for a disk
+
+/// One solution with a circular cone, from the modes and directions of an impulse.
+std::optional<Outcome> refined(const Normalised& units, StepSolver& solver, const VectorXd& from,
+                               double tolerance) {
+  const ImpactProblem& p = units.problem;
+  const int m = p.contacts();
+  solver.clear();
+  const VectorXd c = p.c + p.G * from;
+  for (int i = 0; i < m; ++i) {
+    StepGuess guess(from[i] > 0 ? StepMode::kStick : StepMode::kOpen);
+    const Eigen::Vector2d friction = from.segment<2>(p.tangent(i)),
+                          slip = c.segment<2>(p.tangent(i));
+    if (from[i] > 0 && slip.norm() > 1e-9 && friction.norm() > 0) {
+      guess.mode = StepMode::kSlide;
+      guess.friction = friction.normalized();
+      guess.give = slip.norm() / friction.norm();
+    }
+    const Eigen::RowVectorXd Jn = Eigen::RowVectorXd::Unit(p.c.size(), i);
+    Eigen::MatrixXd Jt = Eigen::MatrixXd::Zero(2, p.c.size());
+    Jt.rightCols(2 * m).middleCols(2 * i, 2).setIdentity();
+    solver.add_contact({Jn, Jt, p.mu[i]}, p.c, guess);
+  }
+  if (!solver.solve(0.1 * tolerance) && solver.residual() > tolerance) return {};
+  Outcome outcome{.impulse = VectorXd(p.c.size())};
+  for (int i = 0; i < m; ++i) {
+    outcome.impulse[i] = solver.normal_impulse(i);
+    for (const int t : {0, 1}) outcome.impulse[p.tangent(i) + t] = solver.tangential_impulse(i, t);
+  }
+  return outcome;
+}
+
+/// The circular cone: the solutions with polygons lead to those of the disk. That none is missed is
+/// not proven.
+SimultaneousResult with_circular_cones(const ImpactProblem& problem,
+                                       const SimultaneousOptions& options) {
+  SimultaneousResult result;
+  const Normalised units(problem);
+  StepSolver solver({0}, static_cast<int>(problem.c.size()));
+  solver.set_inverse(units.problem.G);
+  std::vector<VectorXd> impulses;
+  const auto take = [&](const VectorXd& from) {
+    const std::optional<Outcome> found = refined(units, solver, from, options.tolerance);
+    if (!found) return;
+    Outcome outcome{.impulse = units.impulse_to(found->impulse)};
+    outcome.c_plus = problem.c + problem.G * outcome.impulse;
+    outcome.residual = residual(problem, outcome.impulse);
+    impulses.push_back(outcome.impulse);
+    if (outcome.residual <= options.tolerance)
+      insert_distinct(problem, result.outcomes, std::move(outcome));
+  };
+  // without friction a polygon is as good, and its enumeration a proof
+  result.enumerated = (problem.mu.array() == 0).all();
+  for (const int edges : kPolygons) {
+    ImpactProblem polygon = problem;
+    polygon.edges = edges;
+    SimultaneousResult found = simultaneous(polygon, options);
+    result.stopped = result.stopped || found.stopped;
+    result.enumerated = result.enumerated && found.enumerated;
+    for (const Outcome& o : found.outcomes) take(units.impulse_from(o.impulse));
+    if (options.stop && options.stop()) break;
+  }
+  take(VectorXd::Zero(problem.c.size()));
+  if (result.outcomes.empty()) result.nothing = closest(problem, impulses);
+  return result;
+}
+
 }  // namespace
 
 SimultaneousResult simultaneous(const ImpactProblem& problem, const SimultaneousOptions& options) {
   validate(problem);
+  if (problem.circular()) return with_circular_cones(problem, options);
   SimultaneousResult result;
   std::vector<VectorXd> impulses;
   const auto search = [&](const SimultaneousOptions& how) {

@@ -16,12 +16,12 @@ using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 using lcp::LinearStatus;
 
-constexpr double kApart = 3e-8;  // what moves at all moves faster: every velocity has one branch
+constexpr double kApart = 3e-8;   // what moves at all moves faster: every velocity has one branch
 constexpr double kTouch = 1e-10;  // what moves less than this lies in the branch where it vanishes
-constexpr double kSame = 1e-9;   // velocities of one branch that differ by less are one
-constexpr double kZero = 1e-9;   // a velocity that vanishes at a given point
-constexpr double kWide = 20;     // friction beyond which cones are filled with narrower ones
-constexpr int kDirections = 3;   // in which the extremes of a continuum are taken, both ways
+constexpr double kSame = 1e-9;    // velocities of one branch that differ by less are one
+constexpr double kZero = 1e-9;    // a velocity that vanishes at a given point
+constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
+constexpr int kDirections = 3;    // in which the extremes of a continuum are taken, both ways
 
 /// What is decided about a contact.
 enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };

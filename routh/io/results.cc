@@ -162,7 +162,7 @@ ImpactCase impact_case(Scenario scenario) {
         fmt::format("{}: no contact approaches, there is no impact; {}", s.name, nearest_gaps(s)));
   }
   ImpactProblem& p = impact.reduced.problem;
-  p.edges = s.edges;
+  p.edges = s.edges.value_or(0);
   if (s.impact.step <= 0) {
     impact.scenario.impact.step =
         impact.approaching() ? -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean()
@@ -322,7 +322,8 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
   j["parameters"] = parameters;
   j["contacts"] = impact.names;
   j["velocities"] = impact.scenario.velocities;
-  if (p.tangents == 2) j["edges"] = p.edges;
+  if (p.tangents == 2) j["cone"] = p.circular() ? "circular" : "polygon";
+  if (p.tangents == 2 && !p.circular()) j["edges"] = p.edges;
   if (!impact.scenario.notes.empty()) j["notes"] = impact.scenario.notes;
   j["before"] = {{"velocity", list(impact.scenario.v)},
                  {"normal", normals(p, p.c)},

@@ -37,6 +37,9 @@ struct SimulationDefaults {
   double eps = 1e-3;   ///< event-selected: width of a guard's neighbourhood, in the units of h
 };
 
+/// Edges of a friction cone in space, where a law needs a polygon and none is given.
+constexpr int kEdges = 8;
+
 struct Scenario {
   std::string name;  ///< of the built-in scenario, or the file's path
   std::string title;
@@ -52,8 +55,9 @@ struct Scenario {
   Eigen::VectorXd q, v;                         ///< at the start; q is empty for plain matrices
   Terms terms;                                  ///< at the start
   double touching = 1e-6;                       ///< gaps up to this take part in an impact [m]
-  int edges = 8;                                ///< of friction cones in space
-  bool extreme_points = false;                  ///< leave out contacts inside a patch of others
+  /// Of friction cones in space; 0: circular. Not given: as suits the law or method.
+  std::optional<int> edges;
+  bool extreme_points = false;  ///< leave out contacts inside a patch of others
   ImpactDefaults impact;
   SimulationDefaults simulation;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Contact {
   /// drawings.
   Eigen::Vector3d point = Eigen::Vector3d::Zero(), normal = Eigen::Vector3d::UnitY();
   int pair = -1;  ///< contacts between the same two shapes share this number; -1: not known
+  /// Where contacts vary: what stays the same from one configuration to the next, as far as that
+  /// can be told.
+  std::int64_t id = -1;
 };
 
 struct Terms {

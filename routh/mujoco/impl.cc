@@ -8,6 +8,12 @@
 namespace routh::mujoco {
 namespace {
 
+/// The contact after the last, in memory that is kept.
+Contact& next_of(std::vector<Contact>& contacts, int& count) {
+  if (static_cast<std::size_t>(count) == contacts.size()) contacts.emplace_back();
+  return contacts[count++];
+}
+
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -189,18 +195,26 @@ void System::Impl::Workspace::fill_joints(const VectorXd& q, const VectorXd& v, 
   mj_fwdPosition(&m, data.get());
 }
 
-std::vector<Contact> System::Impl::Workspace::limits() const {
+/// Contacts are numbered by what they are contacts of.
+enum Kind : std::int64_t { kTouch, kLowerEnd, kUpperEnd, kBallEnd, kTendonLower, kTendonUpper };
+static std::int64_t id_of(Kind kind, std::int64_t object, int nth = 0) {
+  return kind << 56 | object << 8 | nth;
+}
+
+int System::Impl::Workspace::fill_limits(std::vector<Contact>& contacts) const {
   const mjModel& m = smooth();
-  std::vector<Contact> limits;
-  if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return limits;
-  const auto add = [&](std::string name, double phi, Eigen::RowVectorXd J, const Vector3d& point,
-                       const Vector3d& axis) {
-    limits.push_back({.name = std::move(name),
-                      .phi = phi,
-                      .Jn = std::move(J),
-                      .Jt = MatrixXd::Zero(2, m.nv),
-                      .point = point,
-                      .normal = axis});
+  int count = 0;
+  if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return count;
+  const auto add = [&](std::int64_t id, double phi, const Vector3d& point, const Vector3d& axis) {
+    Contact& limit = next_of(contacts, count);
+    limit.id = id;
+    limit.phi = phi;
+    limit.Jt.setZero(2, m.nv);
+    limit.mu = 0;
+    limit.point = point;
+    limit.normal = axis;
+    limit.pair = -1;
+    return &limit;
   };
 
   // both ends of hinges and slides, always
@@ -208,60 +222,89 @@ std::vector<Contact> System::Impl::Workspace::limits() const {
     if (!m.jnt_limited[j]) continue;
     if (m.jnt_type[j] != mjJNT_SLIDE && m.jnt_type[j] != mjJNT_HINGE) continue;
     const double q = data->qpos[m.jnt_qposadr[j]];
-    const Vector3d point = vector(data->xanchor + 3 * j, 3), axis = vector(data->xaxis + 3 * j, 3);
-    const Eigen::RowVectorXd J = Eigen::RowVectorXd::Unit(m.nv, m.jnt_dofadr[j]);
-    add(system.loaded->joints[j] + ".lower", q - m.jnt_range[2 * j], J, point, axis);
-    add(system.loaded->joints[j] + ".upper", m.jnt_range[2 * j + 1] - q, -J, point, -axis);
+    const Eigen::Map<const Vector3d> point(data->xanchor + 3 * j), axis(data->xaxis + 3 * j);
+    for (const bool upper : {false, true}) {
+      const double* range = m.jnt_range + 2 * j;
+      Contact& end =
+          *add(id_of(upper ? kUpperEnd : kLowerEnd, j), upper ? range[1] - q : q - range[0], point,
+               upper ? Vector3d(-axis) : Vector3d(axis));
+      end.name.assign(system.loaded->joints[j]).append(upper ? ".upper" : ".lower");
+      end.Jn.setZero(m.nv);
+      end.Jn[m.jnt_dofadr[j]] = upper ? -1 : 1;
+    }
   }
 
   // ball joints and tendons when near; the lower end of a tendon comes first
   int last = -1;
   for (int i = 0; i < data->nefc; ++i) {
     const int type = data->efc_type[i], id = data->efc_id[i];
-    const Eigen::RowVectorXd J = vector(data->efc_J + i * m.nv, m.nv).transpose();
     const double phi = data->efc_pos[i];
+    Contact* end = nullptr;
     if (type == mjCNSTR_LIMIT_JOINT && m.jnt_type[id] == mjJNT_BALL) {
-      add(system.loaded->joints[id] + ".limit", phi, J, vector(data->xanchor + 3 * id, 3),
-          vector(data->xaxis + 3 * id, 3));
+      end = add(id_of(kBallEnd, id), phi, vector(data->xanchor + 3 * id, 3),
+                vector(data->xaxis + 3 * id, 3));
+      end->name = system.loaded->joints[id] + ".limit";
     } else if (type == mjCNSTR_LIMIT_TENDON) {
       const double above = data->ten_length[id] - m.tendon_range[2 * id];
       const bool lower = last != id && std::abs(above - phi) < 1e-12;
       last = id;
+      end = add(id_of(lower ? kTendonLower : kTendonUpper, id), phi, Vector3d::Zero(),
+                Vector3d::UnitZ());
       const char* name = mj_id2name(&m, mjOBJ_TENDON, id);
-      add((name && *name ? name : "tendon" + std::to_string(id)) + (lower ? ".lower" : ".upper"),
-          phi, J, Vector3d::Zero(), Vector3d::UnitZ());
+      end->name =
+          (name && *name ? name : "tendon" + std::to_string(id)) + (lower ? ".lower" : ".upper");
     }
+    if (end) end->Jn = Eigen::Map<const VectorXd>(data->efc_J + i * m.nv, m.nv).transpose();
   }
-  return limits;
+  return count;
 }
 
 void System::Impl::Workspace::fill_contacts(Terms& terms) {
   const mjModel& m = wide();
   const int nv = m.nv;
-  terms.contacts.clear();
-  std::vector<Contact> ends = limits();  // before MuJoCo drops its rows
+  const int limits = fill_limits(ends);  // before MuJoCo drops its rows
 
   mj_collision(&m, data.get());
   find_touches(m, *data, touches);
-  RowMatrixXd of_first(3, nv), of_second(3, nv);
+  rows_of_first.resize(3, nv);
+  rows_of_second.resize(3, nv);
+  int count = 0;
   for (const Touch& touch : touches) {
-    mj_jac(&m, data.get(), of_first.data(), nullptr, touch.point.data(),
+    mj_jac(&m, data.get(), rows_of_first.data(), nullptr, touch.point.data(),
            m.geom_bodyid[touch.first]);
-    mj_jac(&m, data.get(), of_second.data(), nullptr, touch.point.data(),
+    mj_jac(&m, data.get(), rows_of_second.data(), nullptr, touch.point.data(),
            m.geom_bodyid[touch.second]);
-    const MatrixXd J = touch.frame * (of_first - of_second);
-    std::string name = system.loaded->geoms[touch.first] + "/" + system.loaded->geoms[touch.second];
-    if (touch.count > 1) name.append(":").append(std::to_string(touch.nth + 1));
-    terms.contacts.push_back({.name = std::move(name),
-                              .phi = touch.phi,
-                              .Jn = J.row(0),
-                              .Jt = J.bottomRows(2),
-                              .mu = touch.mu,
-                              .point = touch.point,
-                              .normal = touch.frame.row(0).transpose(),
-                              .pair = touch.first * static_cast<int>(m.ngeom) + touch.second});
+    rows_of_first -= rows_of_second;
+    Contact& contact = next_of(terms.contacts, count);
+    contact.name.assign(system.loaded->geoms[touch.first])
+        .append("/")
+        .append(system.loaded->geoms[touch.second]);
+    if (touch.count > 1) contact.name.append(":").append(std::to_string(touch.nth + 1));
+    contact.phi = touch.phi;
+    contact.Jn.noalias() = touch.frame.row(0) * rows_of_first;
+    contact.Jt.noalias() = touch.frame.bottomRows<2>() * rows_of_first;
+    contact.mu = touch.mu;
+    contact.point = touch.point;
+    contact.normal = touch.frame.row(0).transpose();
+    contact.pair = touch.first * static_cast<int>(m.ngeom) + touch.second;
+    contact.id = id_of(kTouch, contact.pair, touch.nth);
   }
-  std::move(ends.begin(), ends.end(), std::back_inserter(terms.contacts));
+  for (int i = 0; i < limits; ++i) next_of(terms.contacts, count) = ends[i];
+  terms.contacts.resize(count);
+}
+
+std::vector<int> System::Impl::groups() const {
+  const mjModel& m = smooth();
+  // an actuator that pulls at a tendon or a site may couple what moves apart
+  for (int i = 0; i < m.nu; ++i) {
+    if (m.actuator_trntype[i] != mjTRN_JOINT && m.actuator_trntype[i] != mjTRN_JOINTINPARENT)
+      return {0};
+  }
+  std::vector<int> starts;
+  for (int i = 0; i < m.nv; ++i) {
+    if (m.dof_parentid[i] < 0) starts.push_back(i);
+  }
+  return starts;
 }
 
 // MuJoCo refuses most models with massless bodies by itself.

@@ -54,6 +54,7 @@ struct System::Impl {
   /// An idle workspace, or a new one; idle again when the caller is done.
   Borrowed borrow() const;
 
+  std::vector<int> groups() const;
   /// Throws std::invalid_argument naming bodies without mass.
   void check_inertia() const;
   /// Of a keyframe; throws std::invalid_argument naming the known ones.
@@ -68,6 +69,8 @@ struct System::Impl::Workspace {
   const Impl& system;
   DataPtr data;
   std::vector<Touch> touches = {};
+  std::vector<Contact> ends = {};
+  Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> rows_of_first = {}, rows_of_second = {};
 
   const mjModel& wide() const { return system.wide(); }
   const mjModel& smooth() const { return system.smooth(); }
@@ -81,8 +84,9 @@ struct System::Impl::Workspace {
   void fill_contacts(Terms& terms);
 
   int joint_rows() const;
-  /// Limits of hinges and slides, and those of ball joints and tendons that are near.
-  std::vector<Contact> limits() const;
+  /// Limits of hinges and slides, and those of ball joints and tendons that are near; returns their
+  /// number.
+  int fill_limits(std::vector<Contact>& contacts) const;
 };
 
 inline Eigen::VectorXd vector(const mjtNum* values, int size) {

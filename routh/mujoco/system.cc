@@ -81,13 +81,13 @@ void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint) const {
   for (int i = 0, row = 0; i < d->nefc; ++i)
     if (d->efc_type[i] == mjCNSTR_EQUALITY) joint[row++] = d->efc_pos[i];
 
-  const std::vector<Contact> limits = work->limits();
+  const int limits = work->fill_limits(work->ends);
   mj_collision(&impl_->wide(), d);
   find_touches(impl_->wide(), *d, work->touches);
-  contact.resize(static_cast<Eigen::Index>(work->touches.size() + limits.size()));
+  contact.resize(static_cast<Eigen::Index>(work->touches.size()) + limits);
   Eigen::Index i = 0;
   for (const Touch& touch : work->touches) contact[i++] = touch.phi;
-  for (const Contact& limit : limits) contact[i++] = limit.phi;
+  for (int k = 0; k < limits; ++k) contact[i++] = work->ends[k].phi;
 }
 
 double System::potential_energy(const VectorXd& q) const {
@@ -100,6 +100,8 @@ double System::potential_energy(const VectorXd& q) const {
   mj_energyPos(&m, work->data.get());
   return work->data->energy[0];
 }
+
+std::vector<int> System::groups() const { return impl_->groups(); }
 
 void System::integrate(VectorXd& q, const VectorXd& v, double dt) const {
   if (q.size() != nq() || v.size() != nv())

@@ -47,6 +47,8 @@ class System final : public routh::System {
   void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
             Eigen::VectorXd& joint) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
+  /// Bodies that no chain of joints connects.
+  std::vector<int> groups() const override;
   void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const override;
   bool contacts_vary() const override { return true; }
   /// "knee" of hinges and slides, "torso.x" .. "torso.qz" of free joints.

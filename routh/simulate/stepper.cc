@@ -105,9 +105,8 @@ void Stepper::attempt(double dt) {
   for (std::size_t i = 0; i < active.size(); ++i) {
     if (!active[i]) continue;
     const Contact& contact = terms.contacts[i];
-    double cn = contact.Jn.dot(v_alpha);
-    if (joined[i]) cn += std::max(0.0, phi[i]) / dt;
-    solver.add_contact(contact, cn, contact.Jt.row(0).dot(v_alpha), modes[i]);
+    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v_alpha, modes[i],
+                       joined[i] ? std::max(0.0, phi[i]) / dt : 0);
     in_solver.push_back(static_cast<int>(i));
   }
   note_solved(solver.solve(o.tolerance), solver.residual());

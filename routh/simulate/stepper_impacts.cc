@@ -151,7 +151,7 @@ void Stepper::impact_by_step(const Event& event, VectorXd& impulse) {
     solver.add_bilateral(terms.A.row(i), terms.A.row(i).dot(s.v));
   for (const int i : event.contacts) {
     const Contact& contact = terms.contacts[i];
-    solver.add_contact(contact, contact.Jn.dot(s.v), contact.Jt.row(0).dot(s.v), modes[i]);
+    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, s.v, modes[i]);
   }
   note_solved(solver.solve(o.tolerance), solver.residual());
   s.v += solver.velocity_change();

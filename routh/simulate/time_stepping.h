@@ -31,7 +31,7 @@
 /// Systems in space (contacts with two tangents, contacts that are found anew at every
 /// configuration, or coordinates on a manifold, nq ≠ nv) are stepped with α = γ = 1, rows at q and
 /// 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0 for all contacts within reach, so that contacts close at the end of a
-/// step and impacts are inelastic and simultaneous; friction cones have `edges` edges.
+/// step and impacts are inelastic and simultaneous; friction cones are circular or have `edges` edges.
 namespace routh {
 
 namespace stepping {
@@ -56,10 +56,10 @@ struct TimeSteppingOptions {
   bool stabilise = true;      ///< close joints and pressing contacts after every step
   bool impulses = false;      ///< in the plane: record Trajectory::impulse, and every impact
   ImpactLaw law = {};         ///< none: simultaneous, one LCP above three contacts
-  int edges = 8;              ///< in space: of a friction cone
+  int edges = 0;              ///< in space: of a friction cone; 0: Coulomb's own, circular
   int impacts_per_step = 20;  ///< in the plane: then the rest of the step joins what touches next
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]
-  double tolerance = 1e-9;    ///< residual of a step's problem, relative; in space at least 1e-6
+  double tolerance = 1e-9;    ///< residual of a step's problem, relative
   /// Called now and then with the time reached; false stops the simulation.
   std::function<bool(double time)> progress = {};
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace routh {
+namespace routh::lcp {
 
 /// LU decomposition of a matrix whose rows and columns begin late: row i and column i are zero
 /// before first(i). Elimination without pivoting keeps that profile, so that a stack of bodies,
@@ -50,4 +50,4 @@ class ProfileLu {
   std::vector<double> diagonal_;
 };
 
-}  // namespace routh
+}  // namespace routh::lcp

@@ -1,6 +1,6 @@
-#include "routh/simulate/profile_lu.h"
+#include "routh/lcp/profile_lu.h"
 
-namespace routh {
+namespace routh::lcp {
 namespace {
 
 double dot(const double* a, const double* b, int n) {
@@ -37,4 +37,4 @@ void ProfileLu::solve(std::vector<double>& x) const {
   }
 }
 
-}  // namespace routh
+}  // namespace routh::lcp

@@ -1,0 +1,789 @@
+#include "routh/impact/step_solver.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+
+#include "routh/impact/problem.h"
+#include "routh/lcp/lemke.h"
+
+namespace routh {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+constexpr double kDiagonal = 1e-9;  // added to the rows, relative; refinement removes its effect
+constexpr double kSign = 1e-10;     // a velocity below this times the largest is zero
+constexpr int kMostSystems = 24;    // before the active set counts as cycling
+constexpr int kMostForLemke = 60;   // contacts
+constexpr int kLemkeEdges = 8;      // of the polygon that stands for a disk there
+constexpr int kMostPivoted = 500;   // unknowns of a system whose rows change places
+constexpr int kRounds = 40;         // of the proximal point method
+
+}  // namespace
+
+StepSolver::StepSolver(std::vector<int> groups, int nv) : starts_(std::move(groups)), nv_(nv) {
+  starts_.push_back(nv);
+  inverse_.resize(starts_.size() - 1);
+  touching_.resize(inverse_.size());
+  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+    const int size = size_of(static_cast<int>(g));
+    inverse_[g].resize(size, size);
+    decomposed_.emplace_back(size);
+  }
+  u_.setZero(nv);
+}
+
+void StepSolver::set_edges(int edges) {
+  edges_ = edges;
+  inner_ = edges > 0 ? std::cos(std::numbers::pi / edges) : 1;
+}
+
+void StepSolver::set_inertia(const MatrixXd& inertia) {
+  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+    const int start = starts_[g], size = size_of(static_cast<int>(g));
+    const auto block = inertia.block(start, start, size, size);
+    if (size == 3) {
+      inverse_[g] = Eigen::Matrix3d(block).inverse();
+    } else if (size == 2) {
+      inverse_[g] = Eigen::Matrix2d(block).inverse();
+    } else if (size == 1) {
+      inverse_[g](0, 0) = 1 / block(0, 0);
+    } else {
+      decomposed_[g].compute(block);
+      const auto& lu = decomposed_[g];
+      inverse_[g] = lu.permutationP();
+      lu.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(inverse_[g]);
+      lu.matrixLU().triangularView<Eigen::Upper>().solveInPlace(inverse_[g]);
+    }
+    // each entry against the inertia of its row and column: units do not matter
+    double condition = inverse_[g].allFinite() ? 0 : HUGE_VAL;
+    for (int i = 0; i < size; ++i) {
+      for (int j = 0; j < size; ++j)
+        condition = std::max(
+            condition, std::abs(inverse_[g](i, j) * inverse_[g](i, j) * block(i, i) * block(j, j)));
+    }
+    if (condition < 1e30) continue;
+    Eigen::Index worst = 0;
+    block.diagonal().cwiseAbs().minCoeff(&worst);
+    throw std::invalid_argument("the inertia is singular at velocity " +
+                                std::to_string(start + worst) +
+                                ": time-stepping needs mass and inertia on every coordinate");
+  }
+}
+
+void StepSolver::set_inverse(const MatrixXd& inverse) {
+  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+    const int size = size_of(static_cast<int>(g));
+    inverse_[g] = inverse.block(starts_[g], starts_[g], size, size);
+  }
+}
+
+void StepSolver::apply_inverse(const VectorXd& f, VectorXd& out) const {
+  out.resize(nv_);
+  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+    const int start = starts_[g], size = size_of(static_cast<int>(g));
+    out.segment(start, size).noalias() = inverse_[g] * f.segment(start, size);
+  }
+}
+
+void StepSolver::clear() {
+  rows_.clear(), contacts_.clear(), J_.clear(), Y_.clear(), c_.clear(), owner_.clear();
+  bilateral_ = 0;
+  factored_ = false;
+}
+
+int StepSolver::add_row(const RowRef& row, double c) {
+  Row r;
+  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+    const int start = starts_[g], size = size_of(static_cast<int>(g));
+    const auto part = row.segment(start, size);
+    if (part.isZero(0)) continue;
+    if (r.count == 4)
+      throw std::invalid_argument("a constraint couples more than four groups of velocities");
+    const int offset = static_cast<int>(J_.size());
+    r.entries[r.count++] = {static_cast<int>(g), offset};
+    r.last = static_cast<int>(g);
+    J_.resize(offset + size);
+    Y_.resize(offset + size);
+    Eigen::Map<VectorXd>(J_.data() + offset, size) = part.transpose();
+    Eigen::Map<VectorXd>(Y_.data() + offset, size).noalias() = inverse_[g] * part.transpose();
+  }
+  rows_.push_back(r);
+  c_.push_back(c);
+  return static_cast<int>(rows_.size()) - 1;
+}
+
+void StepSolver::add_bilateral(const RowRef& row, double c) {
+  add_row(row, c);
+  owner_.push_back(-1);
+  bilateral_ = static_cast<int>(rows_.size());
+}
+
+void StepSolver::add_contact(const ContactRows& rows, const VectorXd& v, const StepGuess& guess,
+                             double distance) {
+  add_normal(rows.Jn, rows.Jn.dot(v) + distance, guess.mode);
+  if (!(rows.mu > 0)) return;
+  StepContact& added = contacts_.back();
+  added.tangents = static_cast<int>(rows.Jt.rows());
+  added.mu = rows.mu;
+  for (int k = 0; k < added.tangents; ++k) add_row(rows.Jt.row(k), rows.Jt.row(k).dot(v));
+  owner_.resize(rows_.size(), contacts() - 1);
+  // a slip in space needs its direction
+  const bool known = added.tangents == 1 || (edges_ == 0 && guess.friction.squaredNorm() > 0.5);
+  if (guess.mode == StepMode::kOpen || guess.mode == StepMode::kStick || !known) return;
+  added.mode = guess.mode;
+  added.u = guess.friction;
+  added.w = {-guess.friction.y(), guess.friction.x()};
+  added.give = guess.give;
+  added.across = true;
+}
+
+void StepSolver::add_normal(const RowRef& row, double c, StepMode guess) {
+  const int n = add_row(row, c);
+  owner_.push_back(contacts());
+  // without friction there is nothing to hold or to slide
+  contacts_.push_back(
+      {.n = n, .mode = guess == StepMode::kOpen ? StepMode::kOpen : StepMode::kStick});
+}
+
+StepGuess StepSolver::guess(int contact) const {
+  const StepContact& c = contacts_[contact];
+  StepGuess guess(c.mode);
+  if (c.mode == StepMode::kSlide) guess.friction = c.u, guess.give = c.give;
+  return guess;
+}
+
+double StepSolver::own(int row) const {
+  return G_[static_cast<std::size_t>(rank_[row]) * (rows_.size() + 1)];
+}
+
+/// Elimination order, profile and G = J W Jᵀ within it.
+void StepSolver::assemble() {
+  const int n = static_cast<int>(rows_.size());
+  order_.resize(n), rank_.resize(n), first_.resize(n);
+  std::iota(order_.begin(), order_.end(), 0);
+  std::sort(order_.begin(), order_.end(), [&](int a, int b) {
+    return rows_[a].last != rows_[b].last ? rows_[a].last < rows_[b].last : a < b;
+  });
+  for (int k = 0; k < n; ++k) rank_[order_[k]] = k;
+
+  // a row begins where the first row begins that shares a group with it
+  for (auto& list : touching_) list.clear();
+  for (int k = 0; k < n; ++k) {
+    const Row& row = rows_[order_[k]];
+    for (int e = 0; e < row.count; ++e)
+      touching_[row.entries[e].group].emplace_back(k, row.entries[e].offset);
+  }
+  for (int k = 0; k < n; ++k) {
+    first_[k] = k;
+    const Row& row = rows_[order_[k]];
+    for (int e = 0; e < row.count; ++e)
+      first_[k] = std::min(first_[k], touching_[row.entries[e].group].front().first);
+  }
+
+  if (G_.size() < static_cast<std::size_t>(n) * n) G_.resize(static_cast<std::size_t>(n) * n);
+  for (int i = 0; i < n; ++i) {
+    for (int j = first_[i]; j <= i; ++j) G_[i * n + j] = G_[j * n + i] = 0;
+  }
+  for (std::size_t g = 0; g < touching_.size(); ++g) {
+    const int size = size_of(static_cast<int>(g));
+    for (const auto& [i, offset_i] : touching_[g]) {
+      for (const auto& [j, offset_j] : touching_[g]) {
+        double sum = 0;
+        for (int k = 0; k < size; ++k) sum += J_[offset_i + k] * Y_[offset_j + k];
+        G_[i * n + j] += sum;
+      }
+    }
+  }
+  for (StepContact& contact : contacts_) {
+    if (contact.tangents != 2) continue;
+    const int t = contact.n + 1;
+    contact.g = std::max(own(t), own(t + 1)) +
+                std::abs(G_[static_cast<std::size_t>(rank_[t]) * n + rank_[t + 1]]);
+  }
+}
+
+/// The unknowns that stand at a row of a contact.
+void StepSolver::add_unknowns(const StepContact& contact, int row) {
+  if (contact.mode == StepMode::kOpen || (contact.saturated && row == contact.n)) return;
+  Unknown one{.count = 1, .rows = {row}, .push = {1}};
+  const int t = contact.n + 1;
+  if (contact.mode == StepMode::kStick) {
+    unknown_.push_back(one);
+  } else if (row == contact.n) {
+    if (contact.mode == StepMode::kSlide) {
+      one = {.count = 3,
+             .rows = {row, t, t + 1},
+             .push = {1, contact.mu * contact.u.x(), contact.mu * contact.u.y()}};
+    } else {
+      const double slope = contact.mode == StepMode::kSlidePositive ? -contact.mu : contact.mu;
+      one = {.count = 2, .rows = {row, t}, .push = {1, slope}};
+    }
+    unknown_.push_back(one);
+  } else if (row == t && contact.mode == StepMode::kSlide && contact.across) {
+    one = {.count = 2,
+           .rows = {t, t + 1},
+           .push = {contact.w.x(), contact.w.y()},
+           .weighed = 2,
+           .eq = {contact.w.x(), contact.w.y()},
+           .give = contact.give};
+    unknown_.push_back(one);
+  }
+}
+
+/// The equations of the current modes: bilateral rows, normals that press, tangents that stick. A
+/// sliding contact's friction follows its normal impulse.
+bool StepSolver::factor_modes() {
+  const int n = static_cast<int>(rows_.size());
+  unknown_.clear();
+  position_.resize(n + 1);
+  for (int k = 0; k < n; ++k) {
+    position_[k] = static_cast<int>(unknown_.size());
+    const int r = order_[k];
+    if (r < bilateral_) {
+      unknown_.push_back({.count = 1, .rows = {r}, .push = {1}});
+    } else {
+      add_unknowns(contacts_[owner_[r]], r);
+    }
+  }
+  position_[n] = static_cast<int>(unknown_.size());
+
+  const int m = static_cast<int>(unknown_.size());
+  lu_.reset(m);
+  const auto entry = [&](const Unknown& a, const Unknown& b) {
+    double value = 0;
+    for (int i = 0; i < a.weighed; ++i) {
+      const double* row = G_.data() + static_cast<std::size_t>(rank_[a.rows[i]]) * n;
+      double sum = b.push[0] * row[rank_[b.rows[0]]];
+      for (int j = 1; j < b.count; ++j) sum += b.push[j] * row[rank_[b.rows[j]]];
+      value += a.eq[i] * sum;
+    }
+    return value;
+  };
+  for (int i = 0; i < m; ++i) {
+    const Unknown& a = unknown_[i];
+    const int from = position_[first_[rank_[a.rows[0]]]];
+    lu_.begin_row(i, from);
+    for (int j = from; j < i; ++j) {
+      lu_.below(i, j) = entry(a, unknown_[j]);
+      lu_.above(i, j) = entry(unknown_[j], a);
+    }
+    lu_.diagonal(i) = entry(a, a) + a.give + (kDiagonal + proximal_) * own(a.rows[0]);
+  }
+  ++systems_;
+  pivoted_ = false;
+  factored_ = lu_.factor(1e-12);
+  if (factored_ || m > kMostPivoted) return factored_;
+
+  // much friction turns the sign of a pivot: rows have to change places
+  MatrixXd K = MatrixXd::Zero(m, m);
+  for (int i = 0; i < m; ++i) {
+    for (int j = position_[first_[rank_[unknown_[i].rows[0]]]]; j < i; ++j) {
+      K(i, j) = entry(unknown_[i], unknown_[j]);
+      K(j, i) = entry(unknown_[j], unknown_[i]);
+    }
+    K(i, i) = entry(unknown_[i], unknown_[i]) + unknown_[i].give +
+              (kDiagonal + proximal_) * own(unknown_[i].rows[0]);
+  }
+  dense_.compute(K);
+  pivoted_ = factored_ = dense_.matrixLU().diagonal().cwiseAbs().minCoeff() > 0;
+  return factored_;
+}
+
+void StepSolver::solve_factored(std::vector<double>& x) {
+  if (!pivoted_) return lu_.solve(x);
+  Eigen::Map<VectorXd> all(x.data(), static_cast<Eigen::Index>(x.size()));
+  all = dense_.solve(VectorXd(all)).eval();
+}
+
+double StepSolver::sliding_inertia(int contact, double slip) const {
+  const StepContact& c = contacts_[contact];
+  const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
+  if (c.tangents == 0) return G_[row + rank_[c.n]];
+  return G_[row + rank_[c.n]] - c.mu * (slip > 0 ? 1 : -1) * G_[row + rank_[c.n + 1]];
+}
+
+double StepSolver::free_normal_velocity(int contact) const {
+  const StepContact& c = contacts_[contact];
+  const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
+  double others = c_plus_[c.n];
+  for (int r = c.n; r <= c.n + c.tangents; ++r) others -= G_[row + rank_[r]] * x_[r];
+  return others;
+}
+
+/// c⁺ and W Jᵀ x of the impulses x; what the proximal point method adds to c⁺ is taken for a part
+/// of it.
+void StepSolver::apply_rows() {
+  u_.setZero();
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    if (x_[r] == 0) continue;
+    for (int e = 0; e < rows_[r].count; ++e) {
+      const auto [group, offset] = rows_[r].entries[e];
+      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
+        u_[s] += Y_[offset + k] * x_[r];
+    }
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    double sum = c_[r];
+    for (int e = 0; e < rows_[r].count; ++e) {
+      const auto [group, offset] = rows_[r].entries[e];
+      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
+        sum += J_[offset + k] * u_[s];
+    }
+    if (proximal_ > 0) sum += proximal_ * own(static_cast<int>(r)) * (x_[r] - base_[r]);
+    c_plus_[r] = sum;
+  }
+}
+
+bool StepSolver::solve_modes() {
+  std::fill(x_.begin(), x_.end(), 0.0);
+  bool given = proximal_ > 0;
+  for (const StepContact& contact : contacts_) {
+    if (!contact.saturated || contact.mode == StepMode::kOpen) continue;
+    given = true;
+    x_[contact.n] = contact.most;
+    const double friction = contact.mu * contact.most;
+    if (contact.mode == StepMode::kSlide) {
+      x_[contact.n + 1] = friction * contact.u.x(), x_[contact.n + 2] = friction * contact.u.y();
+    } else if (contact.mode != StepMode::kStick) {
+      x_[contact.n + 1] = contact.mode == StepMode::kSlidePositive ? -friction : friction;
+    }
+  }
+  if (given) {
+    apply_rows();
+  } else {
+    u_.setZero();
+    c_plus_ = c_;
+  }
+  y_.assign(unknown_.size(), 0);
+  double worst = 0;
+  for (int pass = 0; pass < 8; ++pass) {
+    worst = 0;
+    rhs_.resize(unknown_.size());
+    for (std::size_t i = 0; i < unknown_.size(); ++i) {
+      const Unknown& a = unknown_[i];
+      rhs_[i] = -a.eq[0] * c_plus_[a.rows[0]] - a.give * y_[i];
+      if (a.weighed == 2) rhs_[i] -= a.eq[1] * c_plus_[a.rows[1]];
+      worst = std::max(worst, std::abs(rhs_[i]));
+    }
+    if (worst <= 1e-14 * scale_) return true;
+    if (pass > 2 && worst <= 1e-12 * scale_) return true;
+    solve_factored(rhs_);
+    for (std::size_t i = 0; i < unknown_.size(); ++i) {
+      const Unknown& a = unknown_[i];
+      y_[i] += rhs_[i];
+      for (int k = 0; k < a.count; ++k) x_[a.rows[k]] += a.push[k] * rhs_[i];
+    }
+    apply_rows();
+  }
+  return worst <= 1e-9 * scale_;
+}
+
+Vector2d StepSolver::pull(const StepContact& contact) const {
+  const int t = contact.n + 1;
+  return {x_[t] - c_plus_[t] / contact.g, x_[t + 1] - c_plus_[t + 1] / contact.g};
+}
+
+/// The corner of the polygon, a unit vector, and the middle of the side after it.
+static Vector2d corner(int e, int edges) {
+  const double angle = 2 * std::numbers::pi * e / edges;
+  return {std::cos(angle), std::sin(angle)};
+}
+static int side_towards(const Vector2d& z, int edges) {
+  const double turn = std::atan2(z.y(), z.x()) / (2 * std::numbers::pi);
+  return static_cast<int>(std::floor((turn < 0 ? turn + 1 : turn) * edges)) % edges;
+}
+
+bool StepSolver::slide_along(StepContact& contact, const Vector2d& z, double slack) const {
+  const double load = contact.mu * std::max(0.0, x_[contact.n]), size = z.norm();
+  if (edges_ == 0) {
+    if (size <= load + slack) return false;
+    contact.u = z / size;
+    contact.w = {-contact.u.y(), contact.u.x()};
+    contact.across = true;
+    // without a load there is no friction, whatever its direction
+    contact.give = std::min(contact.g * (size - load) / std::max(load, 1e-300), 1e9 * contact.g);
+    return true;
+  }
+  const int e = side_towards(z, edges_);
+  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
+  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
+  if (out.dot(z) <= inner_ * load + slack) return false;
+  const double place = along.dot(z), half = load * along.dot(to);
+  contact.across = std::abs(place) < half;
+  contact.u = contact.across ? inner_ * out : place > 0 ? to : from;
+  contact.w = along;
+  contact.give = 0;
+  return true;
+}
+
+Vector2d StepSolver::into_cone(const StepContact& contact, const Vector2d& z) const {
+  const double load = contact.mu * std::max(0.0, x_[contact.n]);
+  if (edges_ == 0) return z.norm() <= load ? z : Vector2d(load / z.norm() * z);
+  const int e = side_towards(z, edges_);
+  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
+  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
+  if (out.dot(z) <= inner_ * load) return z;
+  const double half = load * along.dot(to);
+  return inner_ * load * out + std::clamp(along.dot(z), -half, half) * along;
+}
+
+/// The tangents of a contact in space that presses. True when something had to be corrected.
+bool StepSolver::correct_slip(StepContact& contact, bool may_change) {
+  const double zero = kSign * scale_, slack = zero / contact.g;
+  const bool slid = contact.mode == StepMode::kSlide;
+  if (!slid && !may_change) return slide_along(contact, pull(contact), slack);
+  const Vector2d u = contact.u;
+  const bool across = contact.across;
+  if (!slide_along(contact, pull(contact), slid ? -slack : slack)) {
+    if (slid && may_change) contact.mode = StepMode::kStick;
+    return slid;
+  }
+  contact.mode = StepMode::kSlide;
+  const double load = contact.mu * std::max(0.0, x_[contact.n]);
+  return !slid || across != contact.across || (contact.u - u).norm() * load * contact.g > zero;
+}
+
+/// A contact that would have to pull in order to stick begins to slide.
+void StepSolver::close(StepContact& contact) const {
+  contact.mode = StepMode::kStick;
+  if (!contact.pulled) return;
+  const double ct = contact.tangents == 1 ? c_plus_[contact.n + 1] : 0;
+  if (ct != 0) contact.mode = ct > 0 ? StepMode::kSlidePositive : StepMode::kSlideNegative;
+  if (contact.tangents == 2 && slide_along(contact, pull(contact), 0))
+    contact.mode = StepMode::kSlide;
+}
+
+/// Does a contact press more than it may, or less than it has to?
+bool StepSolver::bound_fails(const StepContact& contact) const {
+  const double zero = kSign * scale_;
+  if (contact.saturated) return c_plus_[contact.n] > zero;
+  return (x_[contact.n] - contact.most) * own(contact.n) > zero;
+}
+
+/// Corrects the contacts whose inequalities fail, all of them or only the first; returns how many
+/// failed.
+int StepSolver::correct_modes(bool all) {
+  const double zero = kSign * scale_;
+  int failed = 0;
+  for (StepContact& contact : contacts_) {
+    const bool may_change = all || failed == 0;
+    const double xn = x_[contact.n];
+    const StepMode before = contact.mode;
+    if (may_change && before != StepMode::kOpen && bound_fails(contact)) {
+      contact.saturated = !contact.saturated;
+      ++failed;
+      continue;
+    }
+    if (contact.tangents == 2 && before != StepMode::kOpen && xn * own(contact.n) >= -zero) {
+      failed += correct_slip(contact, may_change);
+      continue;
+    }
+    if (!may_change) continue;
+    if (before == StepMode::kOpen) {
+      if (c_plus_[contact.n] < -zero) close(contact);
+    } else if (xn * own(contact.n) < -zero) {
+      contact.pulled = contact.pulled || before == StepMode::kStick;
+      contact.mode = StepMode::kOpen;
+    } else if (contact.tangents == 1) {
+      const int t = contact.n + 1;
+      const double xt = x_[t], ct = c_plus_[t];
+      if (before == StepMode::kStick) {
+        if ((std::abs(xt) - contact.mu * std::max(0.0, xn)) * own(t) > zero)
+          contact.mode = xt > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
+      } else if (before == StepMode::kSlidePositive ? ct < -zero : ct > zero) {
+        contact.mode = StepMode::kStick;
+      }
+    }
+    failed += contact.mode != before;
+  }
+  return failed;
+}
+
+bool StepSolver::active_set(int most) {
+  for (int k = 0; k < most; ++k) {
+    if (!factor_modes() || !solve_modes()) return false;
+    if (correct_modes(k < most / 2) == 0) return true;
+  }
+  return false;
+}
+
+/// Projected Gauss-Seidel from the current impulses, then the modes they suggest.
+void StepSolver::sweep(int sweeps) {
+  const auto velocity = [&](int r) {
+    double sum = c_[r];
+    for (int e = 0; e < rows_[r].count; ++e) {
+      const auto [group, offset] = rows_[r].entries[e];
+      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
+        sum += J_[offset + k] * u_[s];
+    }
+    return sum;
+  };
+  const auto set = [&](int r, double x) {
+    const double change = x - x_[r];
+    if (change == 0) return;
+    x_[r] = x;
+    for (int e = 0; e < rows_[r].count; ++e) {
+      const auto [group, offset] = rows_[r].entries[e];
+      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
+        u_[s] += Y_[offset + k] * change;
+    }
+  };
+  std::fill(x_.begin(), x_.end(), 0.0);
+  u_.setZero();
+  for (int k = 0; k < sweeps; ++k) {
+    for (int r = 0; r < bilateral_; ++r) {
+      if (own(r) > 0) set(r, x_[r] - velocity(r) / own(r));
+    }
+    for (const StepContact& contact : contacts_) {
+      const int t = contact.n + 1;
+      set(contact.n,
+          std::clamp(x_[contact.n] - velocity(contact.n) / own(contact.n), 0.0, contact.most));
+      if (contact.tangents == 1) {
+        const double limit = contact.mu * x_[contact.n];
+        set(t, std::clamp(x_[t] - velocity(t) / own(t), -limit, limit));
+      } else if (contact.tangents == 2) {
+        const Vector2d now(velocity(t), velocity(t + 1));
+        const Vector2d to = into_cone(contact, Vector2d(x_[t], x_[t + 1]) - now / contact.g);
+        set(t, to.x()), set(t + 1, to.y());
+      }
+    }
+  }
+  apply_rows();
+  read_modes();
+}
+
+/// The proximal point method: a sequence of problems with a diagonal that pulls towards the
+/// impulses of the last, so well conditioned that their modes settle in a few corrections; impulses
+/// that hardly move anything grow from one to the next until friction is used up somewhere.
+void StepSolver::approach(double tolerance) {
+  double diagonal = 1e-4;
+  std::vector<double> nearest = x_;
+  double least = HUGE_VAL;
+  base_ = x_;
+  for (int round = 0; round < kRounds && diagonal < 1; ++round) {
+    const std::vector<StepContact> entered = contacts_;
+    proximal_ = diagonal;
+    const bool settled = active_set(kMostSystems);
+    proximal_ = 0;
+    if (!settled) {
+      diagonal *= 10;
+      contacts_ = entered;
+      continue;
+    }
+    base_ = x_;
+    apply_rows();
+    measure();
+    if (residual_ < least) least = residual_, nearest = x_;
+    if (least <= tolerance) break;
+    diagonal = std::max(0.3 * diagonal, 1e-9);
+  }
+  x_ = nearest;
+  apply_rows();
+  read_modes();
+}
+
+/// The modes that the impulses suggest.
+void StepSolver::read_modes() {
+  for (StepContact& contact : contacts_) {
+    const double xn = x_[contact.n];
+    contact.mode = xn <= 0 ? StepMode::kOpen : StepMode::kStick;
+    contact.saturated = xn >= contact.most * (1 - 1e-12);
+    if (xn <= 0 || contact.tangents == 0) continue;
+    if (contact.tangents == 1) {
+      const double xt = x_[contact.n + 1];
+      if (std::abs(xt) >= contact.mu * xn * (1 - 1e-12))
+        contact.mode = xt > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
+    } else if (slide_along(contact, pull(contact), -1e-12 * contact.mu * xn)) {
+      contact.mode = StepMode::kSlide;
+    }
+  }
+}
+
+/// Lemke's algorithm on the contacts alone, the bilateral rows eliminated.
+void StepSolver::lemke_search() {
+  const int n = static_cast<int>(rows_.size()), m = contacts();
+  MatrixXd full(n, n);
+  for (int r = 0; r < n; ++r) {
+    for (int s = 0; s < n; ++s) {
+      const int i = rank_[r], j = rank_[s];
+      const bool inside = j >= i ? first_[j] <= i : first_[i] <= j;
+      full(r, s) = inside ? G_[static_cast<std::size_t>(i) * n + j] : 0;
+    }
+  }
+  VectorXd c = Eigen::Map<const VectorXd>(c_.data(), n);
+  MatrixXd elimination = MatrixXd::Zero(bilateral_, n - bilateral_);
+  VectorXd fixed = VectorXd::Zero(bilateral_);
+  if (bilateral_ > 0) {
+    // rows of the same size, whatever their units
+    const auto own = full.diagonal().head(bilateral_);
+    const VectorXd unit = own.unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1; });
+    const auto joints =
+        MatrixXd(unit.asDiagonal() * full.topLeftCorner(bilateral_, bilateral_) * unit.asDiagonal())
+            .fullPivLu();
+    const auto solved = [&](const MatrixXd& right) -> MatrixXd {
+      return unit.asDiagonal() * joints.solve(MatrixXd(unit.asDiagonal() * right));
+    };
+    elimination = solved(full.topRightCorner(bilateral_, n - bilateral_));
+    fixed = solved(c.head(bilateral_));
+  }
+  const int k = n - bilateral_;
+  const MatrixXd G =
+      full.bottomRightCorner(k, k) - full.bottomLeftCorner(k, bilateral_) * elimination;
+  const VectorXd cc = c.tail(k) - full.bottomLeftCorner(k, bilateral_) * fixed;
+
+  // contact space orders normals before tangents; a contact without friction has empty ones
+  int tangents = 1;
+  for (const StepContact& contact : contacts_) tangents = std::max(tangents, contact.tangents);
+  ImpactProblem problem{.G = MatrixXd::Zero((1 + tangents) * m, (1 + tangents) * m),
+                        .c = VectorXd::Zero((1 + tangents) * m),
+                        .mu = VectorXd::Zero(m),
+                        .tangents = tangents,
+                        .edges = edges_ > 0 ? edges_ : kLemkeEdges};
+  std::vector<int> from, to;
+  for (int i = 0; i < m; ++i) {
+    const StepContact& contact = contacts_[i];
+    problem.mu[i] = contact.mu;
+    from.push_back(contact.n - bilateral_), to.push_back(i);
+    for (int t = 0; t < contact.tangents; ++t)
+      from.push_back(contact.n + 1 + t - bilateral_), to.push_back(problem.tangent(i) + t);
+  }
+  for (std::size_t a = 0; a < from.size(); ++a) {
+    problem.c[to[a]] = cc[from[a]];
+    for (std::size_t b = 0; b < from.size(); ++b) problem.G(to[a], to[b]) = G(from[a], from[b]);
+  }
+  // in units of its own: Lemke's ties are of order one
+  const double mobility = problem.G.diagonal().head(m).mean(), speed = scale_;
+  problem.G /= mobility, problem.c /= speed;
+  VectorXd bound(m);
+  for (int i = 0; i < m; ++i) bound[i] = mobility / speed * contacts_[i].most;
+  const lcp::LemkeResult found =
+      lcp::lemke(bound.allFinite() ? step_lcp(problem, bound) : simultaneous_lcp(problem));
+  const VectorXd impulse = speed / mobility * impulse_from_lcp(problem, found.z);
+  VectorXd x = VectorXd::Zero(k);
+  for (std::size_t a = 0; a < from.size(); ++a) x[from[a]] = impulse[to[a]];
+  const VectorXd joints = -fixed - elimination * x;
+  for (int r = 0; r < n; ++r) x_[r] = r < bilateral_ ? joints[r] : x[r - bilateral_];
+  apply_rows();
+  read_modes();
+}
+
+/// The natural map of the law: the largest amount by which an impulse differs from its projection,
+/// as a velocity relative to the largest given one.
+void StepSolver::measure() {
+  double worst = 0;
+  for (int r = 0; r < bilateral_; ++r) worst = std::max(worst, std::abs(c_plus_[r]));
+  for (const StepContact& contact : contacts_) {
+    const double xn = x_[contact.n], gn = own(contact.n);
+    if (!(gn > 0)) continue;
+    const double pressed = std::clamp(xn - c_plus_[contact.n] / gn, 0.0, contact.most);
+    worst = std::max(worst, gn * std::abs(xn - pressed));
+    const int t = contact.n + 1;
+    if (contact.tangents == 1 && own(t) > 0) {
+      const double xt = x_[t], limit = contact.mu * std::max(0.0, xn);
+      const double free = xt - c_plus_[t] / own(t);
+      worst = std::max(worst, own(t) * std::abs(xt - std::clamp(free, -limit, limit)));
+    } else if (contact.tangents == 2 && contact.g > 0) {
+      const Vector2d xt(x_[t], x_[t + 1]);
+      worst = std::max(worst, contact.g * (xt - into_cone(contact, pull(contact))).norm());
+    }
+  }
+  residual_ = scale_ > 0 ? worst / scale_ : worst;
+  if (!std::isfinite(residual_)) residual_ = HUGE_VAL;
+}
+
+bool StepSolver::solve(double tolerance) {
+  const std::size_t n = rows_.size();
+  x_.assign(n, 0);
+  c_plus_ = c_;
+  u_.setZero();
+  residual_ = 0;
+  systems_ = 0;
+  scale_ = 0;
+  for (const double c : c_) scale_ = std::max(scale_, std::abs(c));
+  if (n == 0 || scale_ == 0) return true;
+  assemble();
+
+  const bool settled = active_set(kMostSystems);
+  measure();
+  if (residual_ <= tolerance) {
+    if (!settled) read_modes(), factor_modes();
+    return true;
+  }
+
+  // other ways, and the best impulses that any of them found
+  best_ = x_;
+  double least = residual_;
+  const auto keep_better = [&] {
+    measure();
+    if (residual_ < least) least = residual_, best_ = x_;
+    return least <= tolerance;
+  };
+  for (const int sweeps : {30, 300}) {
+    sweep(sweeps);
+    if (keep_better()) return factor_modes(), true;
+    active_set(kMostSystems);
+    if (keep_better()) return true;
+  }
+  x_ = best_;
+  apply_rows();
+  read_modes();
+  approach(tolerance);
+  if (keep_better()) return factor_modes(), true;
+  if (contacts() <= kMostForLemke) {
+    lemke_search();
+    factored_ = false;
+    if (keep_better()) {
+      factor_modes();
+      return true;
+    }
+    // from the polygon to the disk, by polygons of more and more edges
+    if (edges_ == 0) {
+      for (const int edges : {kLemkeEdges, 4 * kLemkeEdges, 16 * kLemkeEdges, 64 * kLemkeEdges}) {
+        set_edges(edges);
+        read_modes();
+        active_set(kMostSystems);
+      }
+      set_edges(0);
+      read_modes();
+    }
+    active_set(kMostSystems);
+    if (keep_better()) return true;
+  }
+  x_ = best_;
+  apply_rows();
+  measure();
+  factored_ = false;
+  return false;
+}
+
+bool StepSolver::correction(const VectorXd& joint, const std::vector<double>& contact,
+                            VectorXd& motion) {
+  if (!factored_) return false;
+  rhs_.resize(unknown_.size());
+  for (std::size_t i = 0; i < unknown_.size(); ++i) {
+    const int r = unknown_[i].rows[0];
+    rhs_[i] = r < bilateral_ ? joint[r] : r == contacts_[owner_[r]].n ? contact[owner_[r]] : 0;
+  }
+  solve_factored(rhs_);
+  motion.setZero(nv_);
+  for (std::size_t i = 0; i < unknown_.size(); ++i) {
+    for (int q = 0; q < unknown_[i].count; ++q) {
+      const Row& row = rows_[unknown_[i].rows[q]];
+      for (int e = 0; e < row.count; ++e) {
+        const auto [group, offset] = row.entries[e];
+        for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
+          motion[s] += Y_[offset + k] * unknown_[i].push[q] * rhs_[i];
+      }
+    }
+  }
+  return motion.allFinite();
+}
+
+}  // namespace routh

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/LU>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "routh/lcp/profile_lu.h"
+
+namespace routh {
+
+/// What a contact does in one time step.
+enum class StepMode : std::uint8_t {
+  kOpen,
+  kStick,
+  kSlidePositive,
+  kSlideNegative,
+  kSlide,  ///< in space, whatever the direction
+};
+
+/// Where the solver begins with a contact: what it did last.
+struct StepGuess {
+  StepMode mode = StepMode::kOpen;
+  /// In space, of a contact that slides: the direction of its friction, and how fast it slides per
+  /// impulse of friction [1/kg].
+  Eigen::Vector2d friction = Eigen::Vector2d::Zero();
+  double give = 0;
+
+  StepGuess() = default;
+  StepGuess(StepMode m) : mode(m) {}  // NOLINT: in the plane the mode says it all
+};
+
+/// One solution of the mixed complementarity problem of a time step, P3 (4.4c)-(4.4f), in the space
+/// of its constraint rows J = [A; Jn; Jt]:
+///
+///   c⁺ = c + J W Jᵀ x,   W = M̃⁻¹,
+///   bilateral  c⁺ = 0,     normal  0 ≤ xn ⊥ cn⁺ ≥ 0,     tangent  xt ∈ -μ xn Unit(ct⁺)
+///
+/// for contacts with no tangent, one or two, their normal impulses bounded as in P1 (73) or not:
+/// the step problem of all laws and methods. Solved by its active set: guess what every contact
+/// does, solve the linear equations of that guess, correct the contacts whose inequalities fail,
+/// repeat. The guess comes from the last step, so that a step without events costs one linear
+/// system; groups of velocities that the inertia does not couple keep that system narrow
+/// (ProfileLu). Redundant rows (a box on two corners) are met with a diagonal of 1e-9 and iterative
+/// refinement, which selects small impulses.
+///
+/// In space the direction of a slip is unknown too. Newton's method on the natural map
+/// xt = proj_{μ xn C}(z), z = xt - ct⁺/g, makes it linear once more: with u = z/|z| and w across
+/// it,
+///
+///   xt = μ xn u + y w,     w·ct⁺ + d y = 0,     d = g (1 - κ)/κ,   κ = μ xn/|z|     (C a disk)
+///
+/// so that what slides sticks across its slip, with a diagonal d that the speed gives. Where C is a
+/// polygon (`set_edges`), z is nearest to a corner, u, without y, or to a side, along w, with d =
+/// 0.
+///
+/// When the active set cycles, Gauss-Seidel sweeps give a better guess; then the proximal point
+/// method, a sequence of problems with a larger diagonal; last Lemke's algorithm decides. The
+/// residual is measured at the end, whatever found the answer.
+class StepSolver {
+ public:
+  /// First velocity of each uncoupled group, as System::groups().
+  StepSolver(std::vector<int> groups, int nv);
+  /// Of the friction cones of contacts with two tangents; 0: circular.
+  void set_edges(int edges);
+
+  /// 1. W = M̃⁻¹. Throws std::invalid_argument naming the velocity without inertia.
+  void set_inertia(const Eigen::MatrixXd& inertia);
+  /// Or W itself: the G of contact space, where every row is a velocity.
+  void set_inverse(const Eigen::MatrixXd& inverse);
+  /// out = W f.
+  void apply_inverse(const Eigen::VectorXd& f, Eigen::VectorXd& out) const;
+
+  /// 2. Rows, at the velocity they have when no impulse acts. `guess` starts the active set.
+  void clear();
+  using RowRef = Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>>;
+  void add_bilateral(const RowRef& row, double c);
+  struct ContactRows {
+    const Eigen::RowVectorXd& Jn;
+    const Eigen::MatrixXd& Jt;  // a row for every tangent
+    double mu;
+  };
+  /// At the velocity v; the contact may close by `distance` [m/s] before it presses.
+  void add_contact(const ContactRows& rows, const Eigen::VectorXd& v, const StepGuess& guess,
+                   double distance = 0);
+  /// The largest normal impulse of the last contact, P1 (73). None unless said.
+  void bound_impulse(double most) { contacts_.back().most = most; }
+  /// Without friction.
+  void add_normal(const RowRef& row, double c, StepMode guess);
+
+  /// 3. False when no answer with a residual below the tolerance was found; the best one is kept.
+  bool solve(double tolerance = 1e-9);
+
+  int contacts() const { return static_cast<int>(contacts_.size()); }
+  StepMode mode(int contact) const { return contacts_[contact].mode; }
+  /// For the next step.
+  StepGuess guess(int contact) const;
+  double normal_impulse(int contact) const { return x_[contacts_[contact].n]; }
+  double normal_velocity(int contact) const { return c_plus_[contacts_[contact].n]; }
+  /// Impulse and velocity along a tangent; zero without friction.
+  double tangential_impulse(int contact, int tangent = 0) const {
+    const StepContact& c = contacts_[contact];
+    return tangent < c.tangents ? x_[c.n + 1 + tangent] : 0;
+  }
+  double tangential_velocity(int contact, int tangent = 0) const {
+    const StepContact& c = contacts_[contact];
+    return tangent < c.tangents ? c_plus_[c.n + 1 + tangent] : 0;
+  }
+  /// Normal velocity per normal impulse of a contact that slides in the direction of `slip`;
+  /// friction presses it on when that is not positive.
+  double sliding_inertia(int contact, double slip) const;
+  /// Normal velocity without the impulses of the contact itself.
+  double free_normal_velocity(int contact) const;
+  double scale() const { return scale_; }  ///< the largest velocity of a row before the impulses
+  double residual() const { return residual_; }
+  int systems() const { return systems_; }  ///< linear systems the last solve() took
+  /// W Jᵀ x of the solution.
+  const Eigen::VectorXd& velocity_change() const { return u_; }
+
+  /// The smallest motion W Jᵀ y that changes the rows of bilateral constraints by `joint` and those
+  /// of contacts that press by `contact` while sticking contacts stay in place. False when the last
+  /// active set cannot.
+  bool correction(const Eigen::VectorXd& joint, const std::vector<double>& contact,
+                  Eigen::VectorXd& motion);
+
+ private:
+  struct Entry {
+    int group, offset;  // of J_ and Y_
+  };
+  struct Row {
+    Entry entries[4];
+    int count = 0;
+    int last = -1;  // highest group
+  };
+  struct StepContact {
+    int n;             // its row; those of its tangents follow
+    int tangents = 0;  // with friction
+    double mu = 0;
+    StepMode mode;
+    Eigen::Vector2d u = Eigen::Vector2d::Zero(),
+                    w = Eigen::Vector2d::Zero();  // of a slip: friction is μ xn u + y w
+    double give = 0;                              // d
+    bool across = false;                          // is there a y?
+    double g = 1;                                 // velocity per impulse of the tangents, at least
+    bool pulled = false;                          // when it stuck
+    double most = std::numeric_limits<double>::infinity();
+    bool saturated = false;  // the normal impulse is `most`
+  };
+  /// An impulse of the linear equations: along some rows, so that a velocity vanishes.
+  struct Unknown {
+    int count = 0;  // of rows
+    int rows[3];
+    double push[3];   // impulse of each row
+    int weighed = 1;  // rows that make the velocity
+    double eq[2] = {1, 0};
+    double give = 0;  // velocity per impulse beside G
+  };
+
+  int add_row(const RowRef& row, double c);
+  void assemble();
+  void add_unknowns(const StepContact& contact, int row);
+  bool factor_modes();
+  void solve_factored(std::vector<double>& x);
+  bool solve_modes();
+  bool active_set(int most);
+  int correct_modes(bool all);
+  void close(StepContact& contact) const;
+  bool bound_fails(const StepContact& contact) const;
+  bool correct_slip(StepContact& contact, bool may_change);
+  /// Makes z the direction of a slip; false where it lies inside the cone.
+  bool slide_along(StepContact& contact, const Eigen::Vector2d& z, double slack) const;
+  Eigen::Vector2d into_cone(const StepContact& contact, const Eigen::Vector2d& z) const;
+  Eigen::Vector2d pull(const StepContact& contact) const;  // z
+  void sweep(int sweeps);
+  void approach(double tolerance);
+  void lemke_search();
+  void read_modes();
+  void measure();
+  void apply_rows();
+  double own(int row) const;
+  int size_of(int group) const { return starts_[group + 1] - starts_[group]; }
+
+  std::vector<int> starts_;  // of the groups, then nv
+  int nv_;
+  std::vector<Eigen::MatrixXd> inverse_;  // of each group
+  std::vector<Eigen::PartialPivLU<Eigen::MatrixXd>> decomposed_;
+  Eigen::VectorXd u_;
+
+  std::vector<Row> rows_;
+  int bilateral_ = 0;
+  std::vector<StepContact> contacts_;
+  std::vector<double> J_, Y_;
+  std::vector<double> c_, c_plus_, x_, best_;
+  double scale_ = 0, residual_ = 0;
+  int systems_ = 0;
+
+  std::vector<int> order_, rank_, owner_;  // elimination order of the rows, contact of a row
+  std::vector<std::vector<std::pair<int, int>>> touching_;  // of each group: row and entry
+  std::vector<int> first_;                                  // profile of G by rank
+  std::vector<double> G_;                                   // by rank, row-major
+  std::vector<Unknown> unknown_;
+  std::vector<int> position_;  // first unknown at or after each rank
+  lcp::ProfileLu lu_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> dense_;  // where a profile cannot be kept
+  bool pivoted_ = false;
+  std::vector<double> rhs_, y_;
+  bool factored_ = false;
+
+  int edges_ = 0;
+  double inner_ = 1;          // radius of the disk inside the polygon
+  double proximal_ = 0;       // diagonal of the proximal point method, relative
+  std::vector<double> base_;  // and the impulses it begins with
+};
+
+}  // namespace routh
