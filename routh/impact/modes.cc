@@ -16,6 +16,7 @@ using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 
 constexpr double kZero = 1e-13;     // a velocity that vanishes, relative to the sums it comes from
+constexpr double kDoubtful = 1e-6;  // a residual that rounding alone might have made
 constexpr double kRounded = 1e-11;  // rounding of a velocity beyond which 113 bits are worth it
 constexpr double kTabulated =
     1e-7;  // smallest pivot of a mode whose zeros are zeros when solved by a product
@@ -214,15 +215,20 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
     bool decided = true;
     const auto consider = [&](const std::optional<Outcome>& outcome, double certain) {
       if (!outcome || outcome->residual > tolerance) return;
-      decided = decided && outcome->residual <= certain &&
+      decided = decided && outcome->residual <= certain + rounding(problem, outcome->impulse) &&
                 outcome->impulse.lpNorm<Eigen::Infinity>() < kEnormous;
       candidates.push_back(*outcome);
     };
     if (system.pivot() > lcp::kSafe) {
-      std::optional<Outcome> outcome = outcome_of(problem, s, x, system.solve(-s.R * x), bound);
-      if (outcome && rounding(problem, outcome->impulse) > kRounded)
-        outcome = precise_outcome(problem, s, x, bound);
-      consider(outcome, tolerance);
+      const std::optional<Outcome> outcome =
+          outcome_of(problem, s, x, system.solve(-s.R * x), bound);
+      // what rounding may have made is looked at again
+      if (!outcome || rounding(problem, outcome->impulse) > kRounded ||
+          (outcome->residual > lcp::kConsistent && outcome->residual <= kDoubtful)) {
+        consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
+      } else {
+        consider(outcome, tolerance);
+      }
     } else if (system.pivot() > lcp::kSingular) {
       consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
     } else {

@@ -13,4 +13,9 @@ namespace routh {
 std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeSystem& s,
                                        const Eigen::VectorXd& x, const Eigen::VectorXd& lambda_max);
 
+/// The same for some pushes (columns, impulses as c is ordered) whose amounts are about `start`, so
+/// that the velocities of the rows `zero` vanish.
+Outcome precise_mixture(const ImpactProblem& problem, const Eigen::MatrixXd& pushes,
+                        const Eigen::VectorXd& start, const Eigen::MatrixXd& zero);
+
 }  // namespace routh

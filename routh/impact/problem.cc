@@ -254,8 +254,11 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
       note(Quantity::kNormalVelocity, i, c_plus[i], rounding[i]);
     }
 
-    const double cone = problem.mu[i] * std::max(0.0, load);
-    const auto friction = g * lambda.segment(t, problem.tangents);
+    // of what friction moves, too
+    const double tangential = problem.G.diagonal().segment(t, problem.tangents).maxCoeff();
+    const double gt = tangential > g ? lcp::power_of_two(tangential) : g;
+    const double cone = problem.mu[i] * std::max(0.0, gt * lambda[i]);
+    const auto friction = gt * lambda.segment(t, problem.tangents);
     const auto slip = c_plus.segment(t, problem.tangents);
     const double noise = rounding.segment(t, problem.tangents).maxCoeff();
     double beyond = 0;

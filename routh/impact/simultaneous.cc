@@ -82,6 +82,7 @@ NothingFound closest(const ImpactProblem& problem, const std::vector<VectorXd>& 
   return nothing;
 }
 
+constexpr double kRounded = 1e-10;    // of a velocity: then a residual says little
 constexpr int kPolygons[] = {8, 12};  // edges of the polygons that stand for a disk
 
 /// One solution with a circular cone, from the modes and directions of an impulse.
@@ -179,6 +180,7 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
                                              .stop = options.stop});
     result.outcomes = std::move(all.outcomes);
     result.continua = std::move(all.continua);
+    result.borderline = std::move(all.borderline);
     result.enumerated = all.complete;
     if (!all.complete || result.outcomes.empty()) search(options);
   }
@@ -186,6 +188,10 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
     Outcome outcome{.impulse = impulse, .c_plus = problem.c + problem.G * impulse};
     outcome.residual = residual(problem, impulse);
     if (outcome.residual > options.tolerance) continue;
+    if (rounding(problem, impulse) > kRounded * problem.c.lpNorm<Eigen::Infinity>()) {
+      insert_distinct(problem, result.borderline, std::move(outcome));
+      continue;
+    }
     const std::size_t known = result.outcomes.size();
     insert_distinct(problem, result.outcomes, std::move(outcome));
     if (result.outcomes.size() > known) result.enumerated = false;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <optional>
 
+#include "routh/impact/precise.h"
 #include "routh/lcp/linear_program.h"
+#include "routh/lcp/square_system.h"
 
 namespace routh {
 namespace {
@@ -17,11 +19,14 @@ using Eigen::VectorXd;
 using lcp::LinearStatus;
 
 constexpr double kApart = 3e-8;   // what moves at all moves faster: every velocity has one branch
-constexpr double kTouch = 1e-10;  // what moves less than this lies in the branch where it vanishes
+constexpr double kTouch = 1e-12;  // what moves less than this lies in the branch where it vanishes
 constexpr double kSame = 1e-9;    // velocities of one branch that differ by less are one
 constexpr double kZero = 1e-9;    // a velocity that vanishes at a given point
-constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
-constexpr int kDirections = 3;    // in which the extremes of a continuum are taken, both ways
+constexpr double kClear = 1e-6;   // by which a velocity is no outcome, however it was rounded
+constexpr double kGain = 1e-9;    // of energy, and impulses of this size: the data decide by their
+constexpr double kEnormous = 1e10;  // last digits
+constexpr double kWide = 20;        // friction beyond which cones are filled with narrower ones
+constexpr int kDirections = 3;      // in which the extremes of a continuum are taken, both ways
 
 /// What is decided about a contact.
 enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };
@@ -34,6 +39,7 @@ class Search {
  public:
   Search(const ImpactProblem& given, const SolveAllOptions& options)
       : options_(options),
+        given_(given),
         units_(given),
         p_(units_.problem),
         m_(p_.contacts()),
@@ -67,7 +73,9 @@ class Search {
   SolveAllResult run() {
     branch(std::vector<Choice>(m_));
     result_.complete = result_.left == 0;
-    for (Outcome& outcome : result_.outcomes) outcome = denormalised(units_, std::move(outcome));
+    for (std::vector<Outcome>* list : {&result_.outcomes, &result_.borderline}) {
+      for (Outcome& outcome : *list) outcome = denormalised(units_, std::move(outcome));
+    }
     return std::move(result_);
   }
 
@@ -164,6 +172,16 @@ class Search {
     return lambda;
   }
 
+  /// A velocity without what rounding left of those that the choices let vanish.
+  VectorXd settled(const std::vector<Choice>& choices, VectorXd c) const {
+    for (int i = 0; i < m_; ++i) {
+      const Decided decided = choices[i].decided;
+      if (decided != Decided::kNothing && decided != Decided::kOpen) c[i] = 0;
+      if (decided == Decided::kStick) c.segment(p_.tangent(i), p_.tangents).setZero();
+    }
+    return c;
+  }
+
   bool known(const VectorXd& c) const {
     const double same = same_velocity(p_);
     return std::any_of(result_.outcomes.begin(), result_.outcomes.end(), [&](const Outcome& o) {
@@ -187,7 +205,7 @@ class Search {
     }
     lcp::LinearProgram lp{.A = V_(Eigen::all, r.columns), .b = c - p_.c, .q = {}};
     const lcp::LinearSolution found = solved(lp);
-    if (found.status == LinearStatus::kInfeasible) return;
+    if (found.status == LinearStatus::kInfeasible && found.margin > kClear) return;
     if (found.status != LinearStatus::kOptimal) {
       ++result_.left;
       return;
@@ -198,41 +216,46 @@ class Search {
   /// Takes an outcome in, after the edges that push were solved for once more: the velocities that
   /// vanish do so to rounding.
   std::optional<int> note(const Region& r, const VectorXd& x, const VectorXd& c) {
-    std::vector<int> rows, columns;
-    for (int i = 0; i < m_; ++i) {
-      if (std::abs(c[i]) <= kZero) rows.push_back(i);
-      for (int t = 0; t < p_.tangents; ++t) {
-        if (std::abs(c[i]) <= kZero && std::abs(c[p_.tangent(i) + t]) <= kZero)
-          rows.push_back(p_.tangent(i) + t);
-      }
-    }
+    std::vector<int> columns;
     for (std::size_t k = 0; k < r.columns.size(); ++k) {
-      if (x[static_cast<Index>(k)] > 1e-12) columns.push_back(r.columns[k]);
+      if (x[static_cast<Index>(k)] > 1e-12) columns.push_back(static_cast<int>(k));
     }
-    const auto outcome_of = [&](const VectorXd& lambda) {
-      Outcome o{.impulse = lambda, .c_plus = p_.c + p_.G * lambda};
-      o.residual = residual(p_, lambda);
-      for (const int row : rows) {
-        if (std::abs(o.c_plus[row]) <= 1e-12) o.c_plus[row] = 0;
+    MatrixXd pushes(p_.c.size(), static_cast<Index>(columns.size()));
+    VectorXd start(pushes.cols());
+    for (Index k = 0; k < pushes.cols(); ++k) {
+      pushes.col(k) = E_.col(r.columns[columns[k]]);
+      start[k] = x[columns[k]];
+    }
+    std::vector<RowVectorXd> zero;
+    for (int i = 0; i < m_; ++i) {
+      if (std::abs(c[i]) > kZero) continue;
+      zero.push_back(normal(i));
+      const auto ct = c.segment(p_.tangent(i), p_.tangents);
+      const bool sticks = ct.lpNorm<Eigen::Infinity>() <= kZero;
+      for (int t = 0; t < p_.tangents; ++t) {
+        if (sticks || std::abs(ct[t]) <= kZero)
+          zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
       }
-      return o;
-    };
-    Outcome best = outcome_of(impulse(r, x));
-    if (!rows.empty() && !columns.empty()) {
-      VectorXd alpha = VectorXd::Zero(static_cast<Index>(columns.size()));
-      VectorXd lambda = best.impulse;
-      const MatrixXd K = V_(rows, columns);
-      alpha = K.completeOrthogonalDecomposition().solve(-best.c_plus(rows));
-      for (std::size_t k = 0; k < columns.size(); ++k)
-        lambda += alpha[static_cast<Index>(k)] * E_.col(columns[k]);
-      const Outcome refined = outcome_of(lambda);
-      if (refined.residual < best.residual) best = refined;
+      // two edges that brake alike
+      for (int e = 0; e < D_.cols() && p_.tangents == 2 && !sticks; ++e) {
+        const RowVectorXd side = (D_.col((e + 1) % D_.cols()) - D_.col(e)).transpose();
+        if (std::abs(side.dot(ct)) <= kZero) zero.push_back(tangential(i, side));
+      }
     }
-    if (best.residual > options_.tolerance) {
+    MatrixXd rows(static_cast<Index>(zero.size()), p_.c.size());
+    for (Index k = 0; k < rows.rows(); ++k) rows.row(k) = zero[k];
+    Outcome outcome = precise_mixture(p_, pushes, start, rows);
+    if (outcome.residual > options_.tolerance) {
       ++result_.left;
       return {};
     }
-    return insert_distinct(p_, result_.outcomes, std::move(best));
+    if (outcome.residual > lcp::kConsistent + rounding(p_, outcome.impulse) ||
+        energy_gain(given_, denormalised(units_, outcome)) > kGain ||
+        outcome.impulse.lpNorm<Eigen::Infinity>() > kEnormous) {
+      insert_distinct(p_, result_.borderline, std::move(outcome));
+      return {};
+    }
+    return insert_distinct(p_, result_.outcomes, std::move(outcome));
   }
 
   /// How far a contact is from a decision that holds at this point: the next to be decided.
@@ -245,7 +268,8 @@ class Search {
     return 1e-6 + p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
   }
 
-  /// Has a region without velocities that move by kApart others, where something moves less?
+  /// Has a region, of which a program says that nothing in it moves by kApart or says nothing,
+  /// other velocities, where something moves less?
   bool moves_slowly(const Region& r) {
     Region closed = r;
     std::fill(closed.least.begin(), closed.least.end(), 0.0);
@@ -256,7 +280,6 @@ class Search {
     for (std::size_t k = 0; k < r.least.size(); ++k) {
       if (r.least[k] > 0) lp.A(static_cast<Index>(r.zero.size() + k), lp.A.cols() - 1) = -1;
     }
-    if (lp.A.rightCols(1).isZero(0)) return false;
     lp.q = VectorXd::Unit(lp.A.cols(), lp.A.cols() - 1);
     const lcp::LinearSolution most = solved(lp);
     return !(most.status == LinearStatus::kInfeasible ||
@@ -278,9 +301,15 @@ class Search {
       return solved(lp);
     };
     const lcp::LinearSolution high = extreme(1);
-    if (high.status == LinearStatus::kInfeasible) {
-      if (moves_slowly(r)) ++result_.left;
-      return;
+    if (high.status == LinearStatus::kInfeasible || high.status == LinearStatus::kUndecided) {
+      const bool proven = high.status == LinearStatus::kInfeasible;
+      const bool moves =
+          std::any_of(r.least.begin(), r.least.end(), [](double x) { return x > 0; });
+      if (moves ? !moves_slowly(r) : proven) return;
+      if (proven) {
+        ++result_.left;
+        return;
+      }
     }
     std::optional<VectorXd> lambda, c;
     if (high.status == LinearStatus::kOptimal) {
@@ -289,7 +318,7 @@ class Search {
       const lcp::LinearSolution low = extreme(-1);
       if (low.status == LinearStatus::kOptimal && high.value + low.value <= kSame &&
           (p_.c + p_.G * impulse(r, low.x) - *c).lpNorm<Eigen::Infinity>() <= 10 * kSame)
-        return judge(*c);
+        return judge(settled(choices, *c));
     }
 
     // the contact in most doubt
@@ -331,8 +360,17 @@ class Search {
         lp.q = VectorXd::Zero(lp.A.cols());
         lp.q.head(static_cast<Index>(r.columns.size())) =
             sign * (look.transpose() * V_(Eigen::all, r.columns)).transpose();
-        const lcp::LinearSolution found = solved(lp);
-        if (found.status != LinearStatus::kOptimal) continue;
+        lcp::LinearSolution found = solved(lp);
+        // velocities are bounded here: impulses that cancel only seem to move something
+        if (found.status == LinearStatus::kUnbounded) {
+          lp.q.resize(0);
+          found = solved(lp);
+        }
+        if (found.status == LinearStatus::kInfeasible) continue;
+        if (found.status != LinearStatus::kOptimal) {
+          ++result_.left;
+          continue;
+        }
         const VectorXd c = p_.c + p_.G * impulse(r, found.x);
         if (const auto index = note(r, found.x, c)) corners.push_back(*index);
       }
@@ -343,6 +381,7 @@ class Search {
   }
 
   const SolveAllOptions& options_;
+  const ImpactProblem& given_;
   Normalised units_;
   const ImpactProblem& p_;
   int m_;

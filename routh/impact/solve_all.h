@@ -16,9 +16,10 @@ struct SolveAllOptions {
 struct [[nodiscard]] SolveAllResult {
   std::vector<Outcome> outcomes;  ///< distinct in velocity; of a continuum some of its extremes
   std::vector<std::vector<int>> continua;
-  bool complete = false;  ///< every branch was followed to its end or proven to have none
-  int left = 0;           ///< branches given up, undecided by rounding or for want of time
-  int programs = 0;       ///< linear programs solved
+  std::vector<Outcome> borderline;  ///< rounding of the data decides whether they are outcomes
+  bool complete = false;            ///< every branch was followed to its end or proven to have none
+  int left = 0;      ///< branches given up, undecided by rounding or for want of time
+  int programs = 0;  ///< linear programs solved
 };
 
 /// Every outcome of the simultaneous law P1 (31) of more contacts than all combinations of their

@@ -93,7 +93,8 @@ void StepSolver::apply_inverse(const VectorXd& f, VectorXd& out) const {
 }
 
 void StepSolver::clear() {
-  rows_.clear(), contacts_.clear(), J_.clear(), Y_.clear(), c_.clear(), owner_.clear();
+  rows_.clear(), contacts_.clear(), J_.clear(), Y_.clear(), c_.clear(), start_.clear(),
+      owner_.clear();
   bilateral_ = 0;
   factored_ = false;
 }
@@ -116,6 +117,7 @@ int StepSolver::add_row(const RowRef& row, double c) {
   }
   rows_.push_back(r);
   c_.push_back(c);
+  start_.push_back(0);
   return static_cast<int>(rows_.size()) - 1;
 }
 
@@ -129,10 +131,14 @@ void StepSolver::add_contact(const ContactRows& rows, const VectorXd& v, const S
                              double distance) {
   add_normal(rows.Jn, rows.Jn.dot(v) + distance, guess.mode);
   if (!(rows.mu > 0)) return;
+  start_.back() = guess.impulse[0];
   StepContact& added = contacts_.back();
   added.tangents = static_cast<int>(rows.Jt.rows());
   added.mu = rows.mu;
-  for (int k = 0; k < added.tangents; ++k) add_row(rows.Jt.row(k), rows.Jt.row(k).dot(v));
+  for (int k = 0; k < added.tangents; ++k) {
+    add_row(rows.Jt.row(k), rows.Jt.row(k).dot(v));
+    start_.back() = guess.impulse[k + 1];
+  }
   owner_.resize(rows_.size(), contacts() - 1);
   // a slip in space needs its direction
   const bool known = added.tangents == 1 || (edges_ == 0 && guess.friction.squaredNorm() > 0.5);
@@ -156,6 +162,7 @@ StepGuess StepSolver::guess(int contact) const {
   const StepContact& c = contacts_[contact];
   StepGuess guess(c.mode);
   if (c.mode == StepMode::kSlide) guess.friction = c.u, guess.give = c.give;
+  for (int k = 0; k <= c.tangents; ++k) guess.impulse[k] = x_[c.n + k];
   return guess;
 }
 
@@ -266,6 +273,10 @@ bool StepSolver::factor_modes() {
     }
     return value;
   };
+  const auto diagonal = [&](const Unknown& a) {
+    const double moves = own(a.rows[0]);
+    return moves > 0 ? entry(a, a) + a.give + (kDiagonal + proximal_) * moves : 1;
+  };
   for (int i = 0; i < m; ++i) {
     const Unknown& a = unknown_[i];
     const int from = position_[first_[rank_[a.rows[0]]]];
@@ -274,7 +285,7 @@ bool StepSolver::factor_modes() {
       lu_.below(i, j) = entry(a, unknown_[j]);
       lu_.above(i, j) = entry(unknown_[j], a);
     }
-    lu_.diagonal(i) = entry(a, a) + a.give + (kDiagonal + proximal_) * own(a.rows[0]);
+    lu_.diagonal(i) = diagonal(a);
   }
   ++systems_;
   pivoted_ = false;
@@ -288,8 +299,7 @@ bool StepSolver::factor_modes() {
       K(i, j) = entry(unknown_[i], unknown_[j]);
       K(j, i) = entry(unknown_[j], unknown_[i]);
     }
-    K(i, i) = entry(unknown_[i], unknown_[i]) + unknown_[i].give +
-              (kDiagonal + proximal_) * own(unknown_[i].rows[0]);
+    K(i, i) = diagonal(unknown_[i]);
   }
   dense_.compute(K);
   pivoted_ = factored_ = dense_.matrixLU().diagonal().cwiseAbs().minCoeff() > 0;
@@ -342,11 +352,16 @@ void StepSolver::apply_rows() {
 }
 
 bool StepSolver::solve_modes() {
+  // from the impulses so far: what redundant rows leave open stays as it is
+  y_.resize(unknown_.size());
+  for (std::size_t i = 0; i < unknown_.size(); ++i) {
+    const Unknown& a = unknown_[i];
+    y_[i] = a.eq[0] * x_[a.rows[0]];
+    if (a.weighed == 2) y_[i] += a.eq[1] * x_[a.rows[1]];
+  }
   std::fill(x_.begin(), x_.end(), 0.0);
-  bool given = proximal_ > 0;
   for (const StepContact& contact : contacts_) {
     if (!contact.saturated || contact.mode == StepMode::kOpen) continue;
-    given = true;
     x_[contact.n] = contact.most;
     const double friction = contact.mu * contact.most;
     if (contact.mode == StepMode::kSlide) {
@@ -355,13 +370,11 @@ bool StepSolver::solve_modes() {
       x_[contact.n + 1] = contact.mode == StepMode::kSlidePositive ? -friction : friction;
     }
   }
-  if (given) {
-    apply_rows();
-  } else {
-    u_.setZero();
-    c_plus_ = c_;
+  for (std::size_t i = 0; i < unknown_.size(); ++i) {
+    const Unknown& a = unknown_[i];
+    for (int k = 0; k < a.count; ++k) x_[a.rows[k]] += a.push[k] * y_[i];
   }
-  y_.assign(unknown_.size(), 0);
+  apply_rows();
   double worst = 0;
   for (int pass = 0; pass < 8; ++pass) {
     worst = 0;
@@ -510,6 +523,10 @@ bool StepSolver::active_set(int most) {
   for (int k = 0; k < most; ++k) {
     if (!factor_modes() || !solve_modes()) return false;
     if (correct_modes(k < most / 2) == 0) return true;
+    if (proximal_ > 0) continue;
+    // contacts that change from one to the other without moving
+    measure();
+    if (residual_ <= kSign) return true;
   }
   return false;
 }
@@ -700,14 +717,17 @@ void StepSolver::measure() {
 
 bool StepSolver::solve(double tolerance) {
   const std::size_t n = rows_.size();
-  x_.assign(n, 0);
+  x_ = start_;
   c_plus_ = c_;
   u_.setZero();
   residual_ = 0;
   systems_ = 0;
   scale_ = 0;
   for (const double c : c_) scale_ = std::max(scale_, std::abs(c));
-  if (n == 0 || scale_ == 0) return true;
+  if (n == 0 || scale_ == 0) {
+    std::fill(x_.begin(), x_.end(), 0.0);
+    return true;
+  }
   assemble();
 
   const bool settled = active_set(kMostSystems);

@@ -26,6 +26,7 @@ struct StepGuess {
   /// impulse of friction [1/kg].
   Eigen::Vector2d friction = Eigen::Vector2d::Zero();
   double give = 0;
+  Eigen::Vector3d impulse = Eigen::Vector3d::Zero();  ///< normal, then tangents
 
   StepGuess() = default;
   StepGuess(StepMode m) : mode(m) {}  // NOLINT: in the plane the mode says it all
@@ -43,7 +44,7 @@ struct StepGuess {
 /// repeat. The guess comes from the last step, so that a step without events costs one linear
 /// system; groups of velocities that the inertia does not couple keep that system narrow
 /// (ProfileLu). Redundant rows (a box on two corners) are met with a diagonal of 1e-9 and iterative
-/// refinement, which selects small impulses.
+/// refinement, which selects the impulses nearest to those of the guess.
 ///
 /// In space the direction of a slip is unknown too. Newton's method on the natural map
 /// xt = proj_{μ xn C}(z), z = xt - ct⁺/g, makes it linear once more: with u = z/|z| and w across
@@ -191,7 +192,7 @@ class StepSolver {
   int bilateral_ = 0;
   std::vector<StepContact> contacts_;
   std::vector<double> J_, Y_;
-  std::vector<double> c_, c_plus_, x_, best_;
+  std::vector<double> c_, c_plus_, start_, x_, best_;
   double scale_ = 0, residual_ = 0;
   int systems_ = 0;
 

@@ -1,5 +1,6 @@
 #include "routh/lcp/linear_program.h"
 
+#include <Eigen/LU>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -13,7 +14,8 @@ using Eigen::VectorXd;
 
 constexpr double kPivot = 1e-10;    // entries below this are not pivoted on
 constexpr double kReduced = 1e-11;  // reduced costs below this do not improve
-constexpr double kLargest = 1e4;    // sum of the x that a proof of infeasibility reckons with
+constexpr double kLargest = 1e8;    // sum of the x that a proof of infeasibility reckons with
+constexpr double kExact = 1e-14;    // of A x = b, relative, that needs no second look
 constexpr int kStall = 20;          // pivots without progress before Bland's rule
 
 /// Rows: constraints, then the objective; columns: variables, artificial variables, right side.
@@ -73,6 +75,33 @@ class Tableau {
     return x;
   }
   double objective() const { return T_(rows_, last()); }
+
+  /// The columns of the basis, artificial ones as units, from the data instead of the pivots.
+  MatrixXd basis(const MatrixXd& A) const {
+    MatrixXd B = MatrixXd::Zero(rows_, rows_);
+    for (Index r = 0; r < rows_; ++r) {
+      if (basis_[r] < columns_) {
+        B.col(r) = A.col(basis_[r]);
+      } else {
+        B(basis_[r] - columns_, r) = sign_[basis_[r] - columns_];
+      }
+    }
+    return B;
+  }
+  /// point() and multipliers() once more, from the data.
+  VectorXd precise_point(const MatrixXd& A, const VectorXd& b) const {
+    const VectorXd values = basis(A).partialPivLu().solve(b);
+    VectorXd x = VectorXd::Zero(columns_);
+    for (Index r = 0; r < rows_; ++r) {
+      if (basis_[r] < columns_) x[basis_[r]] = std::max(0.0, values[r]);
+    }
+    return x;
+  }
+  VectorXd precise_multipliers(const MatrixXd& A) const {
+    VectorXd cost(rows_);
+    for (Index r = 0; r < rows_; ++r) cost[r] = basis_[r] < columns_ ? 0 : -1;
+    return basis(A).transpose().partialPivLu().solve(cost);
+  }
   /// Multipliers of the rows after phase one.
   VectorXd multipliers() const {
     return sign_.cwiseProduct(
@@ -144,12 +173,15 @@ LinearSolution solve(const LinearProgram& p, double tolerance) {
   if (tableau.objective() < -tolerance) {
     // yᵀA ≥ 0 and yᵀb < 0 contradict A x = b, x ≥ 0; what rounding leaves below zero is weighed
     // with the largest x
-    result.y = tableau.multipliers();
-    const double below = std::max(0.0, -(p.A.transpose() * result.y).minCoeff());
-    const double margin = -result.y.dot(p.b);
-    const bool proven =
-        margin > tolerance * result.y.lpNorm<Eigen::Infinity>() && kLargest * below <= 0.5 * margin;
-    if (proven) result.status = LinearStatus::kInfeasible;
+    const auto proves = [&](VectorXd y) {
+      const double below = columns > 0 ? std::max(0.0, -(p.A.transpose() * y).minCoeff()) : 0;
+      const double margin = -y.dot(p.b), size = y.lpNorm<Eigen::Infinity>();
+      result.y = std::move(y);
+      result.margin = margin / size;
+      return margin > tolerance * size && kLargest * below <= 0.5 * margin;
+    };
+    if (proves(tableau.multipliers()) || proves(tableau.precise_multipliers(p.A)))
+      result.status = LinearStatus::kInfeasible;
     return result;
   }
 
@@ -163,12 +195,20 @@ LinearSolution solve(const LinearProgram& p, double tolerance) {
       return result;
     }
   }
+  const auto confirmed = [&](double within) {
+    const VectorXd left = (p.A * result.x - p.b).cwiseAbs();
+    const VectorXd terms = p.A.cwiseAbs() * result.x + p.b.cwiseAbs();
+    return ((left - within * terms).array() <= within).all();
+  };
   result.x = tableau.point();
+  if (!confirmed(kExact)) {
+    // many pivots have added up their rounding
+    VectorXd again = tableau.precise_point(p.A, p.b);
+    std::swap(result.x, again);
+    if (!result.x.allFinite() || !confirmed(tolerance)) std::swap(result.x, again);
+  }
   result.value = p.q.size() ? p.q.dot(result.x) : 0;
-  const VectorXd left = (p.A * result.x - p.b).cwiseAbs();
-  const VectorXd terms = p.A.cwiseAbs() * result.x + p.b.cwiseAbs();
-  if (((left - tolerance * terms).array() <= tolerance).all())
-    result.status = LinearStatus::kOptimal;
+  if (confirmed(tolerance)) result.status = LinearStatus::kOptimal;
   return result;
 }
 

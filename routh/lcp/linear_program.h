@@ -17,7 +17,7 @@ struct LinearProgram {
 
 enum class LinearStatus {
   kOptimal,
-  kInfeasible,  ///< proven by `y` for all x up to 1e4: yᵀA ≥ 0 and yᵀb < 0
+  kInfeasible,  ///< proven by `y` for all x up to 1e8: yᵀA ≥ 0 and yᵀb < 0
   kUnbounded,
   kUndecided,  ///< pivots spent, or no answer within the tolerance
 };
@@ -27,6 +27,7 @@ struct [[nodiscard]] LinearSolution {
   Eigen::VectorXd x;
   double value = 0;
   Eigen::VectorXd y;  ///< of an infeasible program
+  double margin = 0;  ///< and by how much b has to change before y proves nothing
   int pivots = 0;
 };
 

@@ -95,6 +95,8 @@ TEST_F(App, CheckAnswersItsQuestions) {
   routh::io::write_file(folder_ + "/ball.yaml",
                         "M: [[1, 0], [0, 1]]\nJn: [[0, 1]]\nJt: [[1, 0]]\nmu: 0.5\nv: [1, -1]\n");
   EXPECT_EQ(json_of("check " + folder_ + "/ball.yaml")["unique"], true);
+  // so much friction that what a bound lets through is rounded away
+  EXPECT_EQ(json_of("check rocking-block --set friction=1e6")["redundant_contacts"].size(), 2u);
 }
 
 TEST_F(App, TheSameSeedGivesTheSameBitsForAnyNumberOfThreads) {

@@ -92,6 +92,13 @@ TEST_F(Options, OfOtherScenariosAreRefused) {
                  "M: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\nJn: [[0, 0, 1]]\n"
                  "Jt: [[1, 0, 0], [0, 1, 0]]\nmu: 0.5\nv: [1, 0, -1]\n");
   EXPECT_EQ(json_of("impact " + space + " --edges 6")["edges"], 6);
+  EXPECT_EQ(json_of("impact " + space)["cone"], "circular");
+  EXPECT_EQ(json_of("impact " + space + " --cone polygon")["edges"], 8);
+  EXPECT_EQ(json_of("impact " + space + " --law set")["cone"], "polygon");
+  EXPECT_EQ(json_of("check " + space)["cone"]["kind"], "circular");
+  expect_refused({{"impact " + space + " --law set --cone circular", "--cone circular"},
+                  {"impact " + space + " --cone circular --edges 6", "--edges"},
+                  {"impact pushing --cone circular", "--cone belongs to"}});
 #ifdef ROUTH_HAS_MUJOCO
   expect_refused({{"simulate tower --gamma 0.5", "--gamma belongs to mechanisms in the plane"},
                   {"simulate tower --no-detection", "--no-detection"},

@@ -130,5 +130,88 @@ TEST(Simultaneous, ContactsThatNearlyDependOnEachOtherHaveAnOutcome) {
   }
 }
 
+ImpactProblem of_rows(const Eigen::VectorXd& masses, const Eigen::MatrixXd& J,
+                      const Eigen::VectorXd& mu, const Eigen::VectorXd& v) {
+  return {J * masses.cwiseInverse().asDiagonal() * J.transpose(), J * v, mu};
+}
+
+// Masses of 2 kg beside 524 tons and friction of 1e5: one row of the all-sticking mode has small
+// terms, and the rounding of the others is no reason to drop it. Rational arithmetic counts two.
+TEST(Simultaneous, LightAndHeavyBodiesKeepTheirOutcomes) {
+  Eigen::MatrixXd J(6, 4);
+  J << 1, -1, 1, 0, 2, -1, 1, 2, -2, 2, 2, -2, 0, 1, 2, 0, 1, -2, 1, -1, 1, -2, -2, -2;
+  const SimultaneousResult r =
+      simultaneous(of_rows(Eigen::Vector4d(4096, 524288, 16384, 2), J,
+                           Eigen::Vector3d(1e5, 0.5, 0.25), Eigen::Vector4d(1, 2, -3, -1)));
+  EXPECT_EQ(r.outcomes.size(), 2u);
+}
+
+// The second candidate slips the wrong way by 4e-11 of the speed, which is 1e4 times the rounding:
+// it is no outcome, and stands where doubtful ones do.
+TEST(Simultaneous, WhatViolatesTheLawByALittleIsNoOutcome) {
+  const double e = std::exp2(-17);
+  Eigen::MatrixXd J(4, 5);
+  J << 2 - 3 * e, -2 - 2 * e, -2, 2 - 3 * e, -2 + e,          //
+      -1 + 2 * e, 3 + e, 1 + e, -2 + e, 3 - 3 * e,            //
+      2, 2 + 2 * e, -2 + 2 * e, 0, 2 - 2 * e,                 //
+      1 - 2 * e, 3 - 3 * e, -1 + 2 * e, -1 - 3 * e, 3 - 2 * e;
+  Eigen::VectorXd v(5);
+  v << 3, 3, -3, 0, 3;
+  const SimultaneousResult r =
+      simultaneous(of_rows(Eigen::VectorXd::Ones(5), J, Eigen::Vector2d(2, 0.25), v));
+  EXPECT_EQ(r.outcomes.size(), 1u);
+  EXPECT_EQ(r.borderline.size(), 1u);
+}
+
+// A mass point brakes against its slip, whatever the direction; of eight edges that is true for
+// eight directions alone.
+TEST(Simultaneous, CircularConesBrakeStraight) {
+  for (int k = 0; k < 20; ++k) {
+    const double angle = 0.1 + 0.31 * k;
+    const Eigen::Vector3d c(-1, 2 * std::cos(angle), 2 * std::sin(angle));
+    const ImpactProblem p{.G = Eigen::Matrix3d::Identity(),
+                          .c = c,
+                          .mu = Eigen::VectorXd::Constant(1, 0.5),
+                          .tangents = 2,
+                          .edges = 0};
+    const SimultaneousResult r = simultaneous(p);
+    ASSERT_EQ(r.outcomes.size(), 1u);
+    EXPECT_LT((r.outcomes[0].c_plus - Eigen::Vector3d(0, 0.75 * c[1], 0.75 * c[2])).norm(), 1e-12);
+    EXPECT_FALSE(r.enumerated);  // found, not proven
+  }
+}
+
+// Several contacts: the law itself, not the residual's idea of it, and what polygons tend to.
+TEST(Simultaneous, CircularConesAreTheLimitOfPolygons) {
+  std::mt19937 random(35);
+  for (int k = 0; k < 40; ++k) {
+    ImpactProblem p = test::random_impact(random, 1 + k % 3, 8, 2).problem;
+    p.mu = p.mu.cwiseMin(1);
+    p.edges = 0;
+    const SimultaneousResult circular = simultaneous(p);
+    ASSERT_FALSE(circular.outcomes.empty()) << k;
+    for (const Outcome& o : circular.outcomes) {
+      EXPECT_LE(o.residual, 1e-10);
+      EXPECT_LE(test::energy_change(p, o.impulse), 1e-9);
+      for (int i = 0; i < p.contacts(); ++i) {
+        const Eigen::Vector2d friction = o.impulse.segment<2>(p.tangent(i));
+        const Eigen::Vector2d slip = o.c_plus.segment<2>(p.tangent(i));
+        const double limit = p.mu[i] * o.impulse[i];
+        EXPECT_GE(o.c_plus[i], -1e-9) << k;
+        EXPECT_LE(friction.norm(), limit + 1e-9) << k;
+        EXPECT_LT((slip.norm() * friction + limit * slip).norm(), 1e-8) << k;
+      }
+    }
+    p.edges = 64;
+    if (p.contacts() == 1 && circular.outcomes.size() == 1) {
+      const SimultaneousResult polygon = simultaneous(p);
+      ASSERT_EQ(polygon.outcomes.size(), 1u) << k;
+      EXPECT_LT((polygon.outcomes[0].c_plus - circular.outcomes[0].c_plus).norm(),
+                0.02 * p.c.norm())
+          << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace routh

@@ -66,5 +66,12 @@ TEST(LinearProgram, NoFeasiblePointIsBetterThanTheOptimum) {
   EXPECT_EQ(optimal, 2000);
 }
 
+TEST(LinearProgram, WithoutVariablesIsDecidedByItsRightSide) {
+  LinearProgram p{.A = Eigen::MatrixXd(2, 0), .b = Eigen::Vector2d(1, 0), .q = {}};
+  EXPECT_EQ(solve(p).status, LinearStatus::kInfeasible);
+  p.b.setZero();
+  EXPECT_EQ(solve(p).status, LinearStatus::kOptimal);
+}
+
 }  // namespace
 }  // namespace routh::lcp

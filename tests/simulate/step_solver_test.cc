@@ -74,6 +74,79 @@ TEST(StepSolver, BilateralRowsAreKeptAndRedundantOnesDoNoHarm) {
   }
 }
 
+/// A random impact in space, solved with cones of so many edges.
+StepSolver solved_in_space(const test::RandomImpact& r, int edges, const VectorXd& bound = {}) {
+  const int m = r.problem.contacts();
+  StepSolver solver({0}, static_cast<int>(r.v.size()));
+  solver.set_edges(edges);
+  solver.set_inertia(r.M);
+  for (int i = 0; i < m; ++i) {
+    Contact contact;
+    contact.Jn = r.J.row(i);
+    contact.Jt = r.J.middleRows(m + 2 * i, 2);
+    contact.mu = r.problem.mu[i];
+    add(solver, contact, r.v);
+    if (bound.size()) solver.bound_impulse(bound[i]);
+  }
+  EXPECT_TRUE(solver.solve(1e-10)) << solver.residual();
+  return solver;
+}
+
+VectorXd impulse_of(const StepSolver& solver) {
+  const int m = solver.contacts();
+  VectorXd impulse(3 * m);
+  for (int i = 0; i < m; ++i) {
+    impulse[i] = solver.normal_impulse(i);
+    for (const int t : {0, 1}) impulse[m + 2 * i + t] = solver.tangential_impulse(i, t);
+  }
+  return impulse;
+}
+
+// Circular cones, polygons, and impulses with a bound: one solver, and the residual of the impact
+// laws as its judge.
+TEST(StepSolver, SolvesTheLawInSpaceWithAnyCone) {
+  std::mt19937 random(13);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int trial = 0; trial < 300; ++trial) {
+    const int m = 1 + trial % 6;
+    test::RandomImpact r = test::random_impact(random, m, 3 * m + 2, 2);
+    r.problem.mu = r.problem.mu.cwiseMin(1.5);
+    const int edges = trial % 3 ? 3 + trial % 9 : 0;
+    r.problem.edges = edges;
+    EXPECT_LT(residual(r.problem, impulse_of(solved_in_space(r, edges))), 1e-8) << trial;
+
+    VectorXd bound(m);
+    for (double& b : bound) b = uniform(random);
+    const VectorXd bounded = impulse_of(solved_in_space(r, edges, bound));
+    EXPECT_LT(residual(r.problem, bounded, bound), 1e-8) << trial;
+  }
+}
+
+// A table on sixteen legs: the impulses are many, the velocity is one.
+TEST(StepSolver, RedundantContactsInSpaceShareTheLoad) {
+  const int legs = 16;
+  StepSolver solver({0}, 6);
+  solver.set_inertia(MatrixXd::Identity(6, 6));
+  VectorXd v = VectorXd::Zero(6);
+  v << 0.3, 0.1, -1, 0.01, 0.02, 0.2;  // down, and turning about all axes
+  for (int i = 0; i < legs; ++i) {
+    const Eigen::Vector3d at(std::cos(0.4 * i), std::sin(0.4 * i), -0.5);
+    Contact leg;
+    const auto row = [&](const Eigen::Vector3d& d) {
+      RowVectorXd J(6);
+      J << d.transpose(), at.cross(d).transpose();
+      return J;
+    };
+    leg.Jn = row(Eigen::Vector3d::UnitZ());
+    leg.Jt.resize(2, 6);
+    leg.Jt << row(Eigen::Vector3d::UnitX()), row(Eigen::Vector3d::UnitY());
+    leg.mu = 0.8;
+    add(solver, leg, v);
+  }
+  ASSERT_TRUE(solver.solve(1e-10));
+  EXPECT_LT((v + solver.velocity_change()).norm(), 1e-9);  // all legs stick
+}
+
 /// Many groups in a chain give the same answer as one group, at a cost that grows with their
 /// number.
 TEST(StepSolver, GroupsDoNotChangeTheAnswer) {
