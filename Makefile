@@ -1,6 +1,7 @@
 # make demo    installs what is missing, builds, runs the main job
 # make test    the same set-up, then all tests
 # make build   leaves the command at build/routh
+# make package Debian packages of the command and of the library, in build/
 # make bench   speed, with residuals and peers
 # make check   format, warnings with GCC and Clang, sanitizers, fuzzers for seconds (what CI runs after the tests)
 # make soak    fuzzers for a minute each, random problems for minutes
@@ -13,7 +14,7 @@ ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
 
-.PHONY: demo test build setup bench check check-format check-clang check-fuzz check-sanitizers soak \
+.PHONY: demo test build setup package bench check check-format check-clang check-fuzz check-sanitizers soak \
   format clean
 
 build: setup
@@ -34,6 +35,11 @@ test: setup
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@echo "== running all tests"
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
+
+package: build
+	@echo "== packing"
+	@cmake --build build -j $(JOBS) $(QUIET)
+	@cd build && cpack $(QUIET) && ls *.deb
 
 bench: setup
 	@echo "== building and running the benchmarks"

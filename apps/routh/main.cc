@@ -15,6 +15,7 @@
 #include "routh/io/files.h"
 #include "routh/io/scenario.h"
 #include "routh/io/text.h"
+#include "routh/version.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -199,7 +200,7 @@ int run(int argc, char** argv) {
   app.set_version_flag(
       "--version",
       fmt::format(
-          "routh 0.1.0, {}, {}",
+          "routh {}, {}, {}", kVersion,
           has_exact() ? "with exact sets"
                       : "without exact sets (apt-get install libppl-dev libgmp-dev, "
                         "then make build)",

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "routh/ode/step.h"
+
 /// The Dormand-Prince pair of orders 5 and 4 with dense output of order 4, step by step.
 /// Follows Hairer, Nørsett, Wanner, *Solving Ordinary Differential Equations I*, sections II.4 to
 /// II.6; coefficients and step control as in their DOPRI5, without its stiffness test.
@@ -16,19 +18,6 @@
 ///
 /// A state is any Eigen column vector of doubles. Nothing is allocated after `start`.
 namespace routh::ode {
-
-struct StepOptions {
-  double rtol = 1e-8;     ///< error of a step relative to each component of x
-  double atol = 1e-10;    ///< and absolute, in the units of x
-  double first_step = 0;  ///< [s]; 0: chosen from x, f and the tolerances
-  double max_step = std::numeric_limits<double>::infinity();  ///< [s]
-};
-
-enum class StepStatus {
-  kAccepted,
-  kNotFinite,     ///< f or the state is not finite however small the step
-  kStepTooSmall,  ///< the tolerances cannot be met at the resolution of the time
-};
 
 template <class State>
 class DormandPrince {
@@ -56,7 +45,10 @@ class DormandPrince {
   template <class F>
   StepStatus step(F&& f, double limit) {
     advance();
-    if (!(next_step_ > 0)) next_step_ = first_step(f, limit);
+    if (!(next_step_ > 0)) {
+      next_step_ = first_step(f, t_old_, x_old_, k1_, limit, 5, options_, trial_, k2_);
+      ++evaluations_;
+    }
     bool rejected = false;
     for (double h = std::min(next_step_, options_.max_step);;) {
       // the last step ends exactly at the limit
@@ -156,12 +148,7 @@ class DormandPrince {
     // difference of the two orders, in units of the tolerance
     trial_ = h * (71.0 / 57600 * k1_ - 71.0 / 16695 * k3_ + 71.0 / 1920 * k4_ -
                   17253.0 / 339200 * k5_ + 22.0 / 525 * k6_ - 1.0 / 40 * k7_);
-    const double sum =
-        (trial_.array() /
-         (options_.atol + options_.rtol * x_old_.array().abs().max(x_.array().abs())))
-            .square()
-            .sum();
-    return std::sqrt(sum / static_cast<double>(x.size()));
+    return in_tolerances(trial_, x_old_.array().abs().max(x_.array().abs()), options_);
   }
 
   void prepare_dense() {
@@ -173,28 +160,6 @@ class DormandPrince {
                  10690763975.0 / 1880347072 * k4_ + 701980252875.0 / 199316789632 * k5_ -
                  1453857185.0 / 822651844 * k6_ + 69997945.0 / 29380423 * k7_);
     dense_ready_ = true;
-  }
-
-  /// Hairer, Nørsett, Wanner, II.4 (4.14): from the sizes of x, f and its change along an Euler
-  /// step.
-  template <class F>
-  double first_step(F&& f, double limit) {
-    const auto size = [&](const State& v) {
-      const double sum =
-          (v.array() / (options_.atol + options_.rtol * x_old_.array().abs())).square().sum();
-      return std::sqrt(sum / static_cast<double>(v.size()));
-    };
-    const double d0 = size(x_old_), d1 = size(k1_);
-    double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
-    h = std::min({h, options_.max_step, limit - t_old_});
-    trial_ = x_old_ + h * k1_;
-    f(t_old_ + h, trial_, k2_);
-    ++evaluations_;
-    trial_ = k2_ - k1_;
-    const double d = std::max(d1, size(trial_) / h);
-    const double longer = d <= 1e-15 ? std::max(1e-6, 1e-3 * h) : std::pow(0.01 / d, 0.2);
-    const double chosen = std::min({100 * h, longer, limit - t_old_});
-    return std::isfinite(chosen) && chosen > 0 ? chosen : 1e-6 * (limit - t_old_);
   }
 
   StepOptions options_;

@@ -1,18 +1,14 @@
 #include "routh/simulate/compliant.h"
 
-#include <cvode/cvode.h>
-#include <nvector/nvector_serial.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "routh/ode/radau.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh {
@@ -22,10 +18,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kRounding = 1e-13;  // of gaps and their rates at the start [m], [m/s]
-constexpr long kRestSteps = 1000;    // without motion, after which a mechanism rests for good
-constexpr long kFirstSteps = 10;     // in which contacts that touch at the start begin to press
 
-/// y = (q, v) and its derivative, evaluated where CVODE asks.
+/// y = (q, v) and its derivative, evaluated where the integrator asks.
 struct Motion {
   const System& system;
   const CompliantOptions& o;
@@ -35,13 +29,13 @@ struct Motion {
   VectorXd q = {}, v = {}, force = {}, gaps = {}, joints = {};
   Eigen::LLT<MatrixXd> inertia = {};
 
-  void read(N_Vector y) {
-    const double* data = N_VGetArrayPointer(y);
-    q = Eigen::Map<const VectorXd>(data, nv);
-    v = Eigen::Map<const VectorXd>(data + nv, nv);
+  void evaluate(double t, const VectorXd& y) {
+    q = y.head(nv);
+    v = y.tail(nv);
+    system.evaluate(t, q, v, terms);
   }
 
-  /// Which smooth piece of (88)-(90) each contact is on; CVODE stops where one ends.
+  /// Which smooth piece of (88)-(90) each contact is on; the integrator stops where one ends.
   enum class Piece { kOpen, kSlack, kPositive, kNegative, kWithin };  // kWithin: |slip| < ε
   std::vector<Piece> pieces = {};
 
@@ -95,9 +89,8 @@ struct Motion {
     return f;
   }
 
-  void derivative(double t, N_Vector y, N_Vector ydot) {
-    read(y);
-    system.evaluate(t, q, v, terms);
+  void derivative(double t, const VectorXd& y, VectorXd& ydot) {
+    evaluate(t, y);
     force = terms.forces;
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
       const ContactForce f = contact_force(i);
@@ -106,15 +99,13 @@ struct Motion {
       force += f.normal * (contact.Jn - contact.mu * f.unit * contact.Jt.row(0)).transpose();
     }
     inertia.compute(terms.M);
-    double* out = N_VGetArrayPointer(ydot);
-    Eigen::Map<VectorXd>(out, nv) = v;
-    Eigen::Map<VectorXd>(out + nv, nv) = inertia.solve(force);
+    ydot.head(nv) = v;
+    ydot.tail(nv) = inertia.solve(force);
   }
 
   /// Of the contact forces and of what the system says about its own; enough for Newton's method.
-  void jacobian(double t, N_Vector y, SUNMatrix J) {
-    read(y);
-    system.evaluate(t, q, v, terms);
+  void jacobian(double t, const VectorXd& y, MatrixXd& J) {
+    evaluate(t, y);
     MatrixXd Kq = terms.Kq.size() ? terms.Kq : MatrixXd::Zero(nv, nv);
     MatrixXd Kv = terms.Kv.size() ? terms.Kv : MatrixXd::Zero(nv, nv);
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
@@ -127,73 +118,41 @@ struct Motion {
       Kv -= c.mu * f.normal * f.unit_slope * c.Jt.row(0).transpose() * c.Jt.row(0);
     }
     inertia.compute(terms.M);
-    SUNMatZero(J);
-    const MatrixXd dq = inertia.solve(Kq), dv = inertia.solve(Kv);
-    for (int j = 0; j < nv; ++j) {
-      SM_ELEMENT_D(J, j, nv + j) = 1;
-      for (int i = 0; i < nv; ++i) {
-        SM_ELEMENT_D(J, nv + i, j) = dq(i, j);
-        SM_ELEMENT_D(J, nv + i, nv + j) = dv(i, j);
-      }
+    J << MatrixXd::Zero(nv, nv), MatrixXd::Identity(nv, nv), inertia.solve(Kq), inertia.solve(Kv);
+  }
+
+  /// Where the piece of a contact ends at the state in `terms`: gap, normal force and the two ends
+  /// of the sticking piece, each positive beyond its end [m], [m/s].
+  Eigen::Array4d beyond(std::size_t i) const {
+    constexpr double kNever = -std::numeric_limits<double>::infinity();
+    const double gap = terms.contacts[i].phi, normal = raw_normal(i) / k[i], s = slip(i);
+    switch (pieces[i]) {
+      case Piece::kOpen:
+        return {-gap, kNever, kNever, kNever};
+      case Piece::kSlack:
+        return {gap, normal, kNever, kNever};
+      case Piece::kPositive:
+        return {gap, -normal, o.eps - s, kNever};
+      case Piece::kNegative:
+        return {gap, -normal, kNever, s + o.eps};
+      case Piece::kWithin:
+        return {gap, -normal, s - o.eps, -o.eps - s};
     }
+    return Eigen::Array4d::Constant(kNever);
   }
-};
-
-int right_hand_side(double t, N_Vector y, N_Vector ydot, void* motion) {
-  static_cast<Motion*>(motion)->derivative(t, y, ydot);
-  return 0;
-}
-int right_hand_side_jacobian(double t, N_Vector y, N_Vector, SUNMatrix J, void* motion, N_Vector,
-                             N_Vector, N_Vector) {
-  static_cast<Motion*>(motion)->jacobian(t, y, J);
-  return 0;
-}
-/// Four roots of each contact: gap, normal force, and the two ends of the sticking piece.
-int piece_ends(double t, N_Vector y, double* roots, void* motion) {
-  auto& m = *static_cast<Motion*>(motion);
-  m.read(y);
-  m.system.evaluate(t, m.q, m.v, m.terms);
-  for (std::size_t i = 0; i < m.k.size(); ++i) {
-    const double s = m.slip(i);
-    roots[4 * i] = m.terms.contacts[i].phi;
-    roots[4 * i + 1] = m.raw_normal(i) / m.k[i];
-    roots[4 * i + 2] = s - m.o.eps;
-    roots[4 * i + 3] = s + m.o.eps;
+  Eigen::Array4Xd beyond() const {
+    Eigen::Array4Xd all(4, pieces.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i) all.col(i) = beyond(i);
+    return all;
   }
-  return 0;
-}
 
-void check(int flag, const char* what) {
-  if (flag < 0)
-    throw std::runtime_error(std::string("CVODE: ") + what + " failed with code " +
-                             std::to_string(flag));
-}
-
-/// CVODE's objects, freed in their order.
-struct Solver {
-  SUNContext context = nullptr;
-  N_Vector y = nullptr, tolerance = nullptr;
-  SUNMatrix J = nullptr;
-  SUNLinearSolver linear = nullptr;
-  void* cvode = nullptr;
-
-  explicit Solver(int n) {
-    check(SUNContext_Create(nullptr, &context), "context");
-    y = N_VNew_Serial(n, context);
-    J = SUNDenseMatrix(n, n, context);
-    linear = SUNLinSol_Dense(y, J, context);
-    cvode = CVodeCreate(CV_BDF, context);
-    if (!y || !J || !linear || !cvode) throw std::runtime_error("CVODE: out of memory");
+  /// How fast the contacts that touch approach, at most, at the state in `terms` [m/s].
+  double approach() const {
+    double fastest = -1;
+    for (const Contact& contact : terms.contacts)
+      if (contact.phi <= 0) fastest = std::max(fastest, -contact.Jn.dot(v));
+    return fastest;
   }
-  ~Solver() {
-    CVodeFree(&cvode);
-    SUNLinSolFree(linear);
-    SUNMatDestroy(J);
-    N_VDestroy(y);
-    SUNContext_Free(&context);
-  }
-  Solver(const Solver&) = delete;
-  Solver& operator=(const Solver&) = delete;
 };
 
 Motion prepare(const System& system, const State& start, const CompliantOptions& o) {
@@ -240,8 +199,8 @@ void note_change(const Motion& motion, int i, Motion::Piece before, double time,
                       .impulse = Eigen::VectorXd::Zero(2)});
 }
 
-/// A contact reaches the end of its piece: the next one, by the direction of the crossing.
-void follow(Motion& motion, int i, const int* crossed, double time, Trajectory& t) {
+/// A contact passes the end `side` of its piece, one of Motion::beyond: the next one.
+void follow(Motion& motion, int i, int side, double time, Trajectory& t) {
   using Piece = Motion::Piece;
   Piece& on = motion.pieces[i];
   const Piece before = on;
@@ -251,35 +210,28 @@ void follow(Motion& motion, int i, const int* crossed, double time, Trajectory& 
            : s < -motion.o.eps ? Piece::kNegative
                                : Piece::kWithin;
   };
-  if (crossed[0] > 0) {
+  if (side == 0 && on != Piece::kOpen) {
     on = Piece::kOpen;
-  } else if (crossed[0] < 0) {
+  } else if (side == 0) {
     on = motion.raw_normal(i) > 0 ? slipping() : Piece::kSlack;
-  } else if (on != Piece::kOpen && crossed[1] != 0) {
-    on = crossed[1] < 0 ? Piece::kSlack : slipping();
-  } else if (on != Piece::kOpen && on != Piece::kSlack) {
-    if (crossed[2] != 0) on = crossed[2] > 0 ? Piece::kPositive : Piece::kWithin;
-    if (crossed[3] != 0) on = crossed[3] < 0 ? Piece::kNegative : Piece::kWithin;
+  } else if (side == 1) {
+    on = on == Piece::kSlack ? slipping() : Piece::kSlack;
+  } else if (on == Piece::kWithin) {
+    on = side == 2 ? Piece::kPositive : Piece::kNegative;
+  } else {
+    on = Piece::kWithin;
   }
   note_change(motion, i, before, time, t);
 }
 
-/// Contacts that CVODE lost, because two of their roots lay closer together than its time
-/// resolution: those that are on another side of the ground than their piece. True: there were
-/// some.
-bool regain(Motion& motion, double time, Trajectory& t) {
-  constexpr double kLost = 1e-11;  // gap on the wrong side [m]
-  bool any = false;
-  for (int i = 0; i < static_cast<int>(motion.pieces.size()); ++i) {
-    const bool open = motion.pieces[i] == Motion::Piece::kOpen;
-    if (open ? motion.gaps[i] >= -kLost : motion.gaps[i] <= kLost) continue;
-    if (!any) motion.system.evaluate(time, motion.q, motion.v, motion.terms);
-    any = true;
-    const Motion::Piece before = motion.pieces[i];
-    motion.pieces[i] = motion.piece(i);
-    note_change(motion, i, before, time, t);
-  }
-  return any;
+/// Positions are known to rounding; what springs and dampers make of that in velocities [m/s].
+double rounding_of_velocities(const Motion& motion, const State& start) {
+  const CompliantOptions& o = motion.o;
+  const double position =
+      std::numeric_limits<double>::epsilon() * std::max(1.0, start.q.lpNorm<Eigen::Infinity>());
+  const double stiffest =
+      motion.k.empty() ? 0 : *std::max_element(motion.k.begin(), motion.k.end());
+  return position * std::sqrt(stiffest / o.mass) / std::max(1.0, 2 * o.damping_ratio);
 }
 
 }  // namespace
@@ -287,115 +239,98 @@ bool regain(Motion& motion, double time, Trajectory& t) {
 Trajectory simulate(const System& system, const State& start, const CompliantOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   Motion motion = prepare(system, start, options);
-  const int nv = motion.nv, contacts = static_cast<int>(motion.k.size());
-  Solver solver(2 * nv);
-  double* y = N_VGetArrayPointer(solver.y);
-  Eigen::Map<VectorXd>(y, nv) = start.q;
-  Eigen::Map<VectorXd>(y + nv, nv) = start.v;
-  check(CVodeInit(solver.cvode, right_hand_side, start.time, solver.y), "start");
-  check(CVodeSetUserData(solver.cvode, &motion), "data");
-  check(CVodeSStolerances(solver.cvode, options.relative, options.absolute), "tolerances");
-  check(CVodeSetLinearSolver(solver.cvode, solver.linear, solver.J), "linear solver");
-  check(CVodeSetJacFn(solver.cvode, right_hand_side_jacobian), "derivative");
-  check(CVodeRootInit(solver.cvode, 4 * contacts, piece_ends), "contacts");
-  check(CVodeSetMaxNumSteps(solver.cvode, 10'000'000), "steps");
-  check(CVodeSetStopTime(solver.cvode, options.end), "end");
-  check(CVodeSetNoInactiveRootWarn(solver.cvode), "warnings");
-  check(CVodeSetErrFile(solver.cvode, nullptr), "messages");
+  const int contacts = static_cast<int>(motion.k.size());
+  const auto f = [&](double time, const VectorXd& y, VectorXd& ydot) {
+    motion.derivative(time, y, ydot);
+  };
+  const auto df = [&](double time, const VectorXd& y, MatrixXd& J) { motion.jacobian(time, y, J); };
+  const auto force = [&](double time, const VectorXd& y) {
+    motion.evaluate(time, y);
+    return motion.contact_forces();
+  };
 
   Trajectory t;
+  VectorXd impulses = VectorXd::Zero(2 * contacts);
   const auto record = [&](double time) {
-    motion.read(solver.y);
-    system.evaluate(time, motion.q, motion.v, motion.terms);
     t.time.push_back(time);
     t.q.push_back(motion.q);
     t.v.push_back(motion.v);
     t.energy.push_back(kinetic_energy(motion.terms, motion.v) + system.potential_energy(motion.q));
+    if (options.impulses && t.time.size() > 1) t.impulse.push_back(impulses);
+    impulses.setZero();
   };
+  VectorXd y(2 * motion.nv);
+  y << start.q, start.v;
+  motion.evaluate(start.time, y);
   record(start.time);
-  std::vector<char> touched(contacts, 0);
   for (int i = 0; i < contacts; ++i) motion.pieces.push_back(motion.start_piece(i));
+  std::vector<char> touched(contacts, 0);
 
-  double time = start.time, next_record = start.time + options.every;
-  VectorXd forces = motion.contact_forces(), impulses = VectorXd::Zero(2 * contacts);
-  long rested = 0;
-  while (time < options.end) {
-    const double before = time;
-    const int flag = CVode(solver.cvode, options.end, solver.y, &time, CV_ONE_STEP);
-    check(flag, "a step");
+  ode::Radau solver(
+      {.rtol = options.relative,
+       .atol = std::max(options.absolute, 8 * rounding_of_velocities(motion, start))});
+  solver.start(f, start.time, y);
+  double next_record = start.time + options.every;
+  Eigen::Array4Xd ends = motion.beyond();
+  for (bool over = false; !over && solver.t() < options.end;) {
+    const double limit = options.every > 0 ? std::min(next_record, options.end) : options.end;
+    if (solver.step(f, df, limit) != ode::StepStatus::kAccepted)
+      throw std::runtime_error("compliant contacts: no step is short enough at " +
+                               std::to_string(solver.t()) + " s");
     ++t.steps;
-    motion.read(solver.y);
-    if (options.impulses || flag == CV_ROOT_RETURN)
-      system.evaluate(time, motion.q, motion.v, motion.terms);
-    if (options.impulses) {
-      const VectorXd reached = motion.contact_forces();
-      impulses += 0.5 * (time - before) * (forces + reached);
-      forces = reached;
+
+    // the first end of a piece that was passed, and where
+    motion.evaluate(solver.t(), solver.x());
+    const Eigen::Array4Xd reached = motion.beyond();
+    const auto passed = (reached > 0 && reached > ends).eval();
+    const bool any = passed.any();
+    if (any) {
+      const double at = solver.first_positive([&](double time, const VectorXd& state) {
+        motion.evaluate(time, state);
+        return passed.select(motion.beyond(), -std::numeric_limits<double>::infinity()).maxCoeff();
+      });
+      if (at < solver.t()) solver.shorten(f, at);
     }
-    if (flag == CV_SUCCESS && t.steps <= kFirstSteps) {
-      // CVODE does not see where roots go that are zero at the start
-      system.evaluate(time, motion.q, motion.v, motion.terms);
-      bool changed = false;
-      for (int i = 0; i < contacts; ++i) {
-        const Motion::Piece now = motion.piece(i);
-        changed = changed || now != motion.pieces[i];
-        motion.pieces[i] = now;
-      }
-      if (changed) {
-        forces = motion.contact_forces();
-        check(CVodeReInit(solver.cvode, time, solver.y), "restart");
-      }
-    }
-    if (flag == CV_ROOT_RETURN) {
-      std::vector<int> found(4 * contacts);
-      check(CVodeGetRootInfo(solver.cvode, found.data()), "change of a contact");
-      for (int i = 0; i < contacts; ++i) follow(motion, i, found.data() + 4 * i, time, t);
-      if (options.impulses) forces = motion.contact_forces();
-      check(CVodeReInit(solver.cvode, time, solver.y), "restart");
-    }
-    system.gaps(motion.q, motion.gaps, motion.joints);
-    if (regain(motion, time, t)) {
-      if (options.impulses) forces = motion.contact_forces();
-      check(CVodeReInit(solver.cvode, time, solver.y), "restart");
-    }
+
+    // the end of the impact
     for (int i = 0; i < contacts; ++i)
       touched[i] = touched[i] || motion.pieces[i] != Motion::Piece::kOpen;
-    if (contacts > 0) t.max_penetration = std::max(t.max_penetration, -motion.gaps.minCoeff());
-    if (options.every == 0 || time >= next_record || time >= options.end) {
-      record(time);
-      if (options.impulses) t.impulse.push_back(impulses);
-      impulses.setZero();
-      while (options.every > 0 && next_record <= time) next_record += options.every;
-    }
-
-    // at rest to within the width of (89)-(90), steps would stay at the resolution of rounding
-    rested = motion.v.lpNorm<Eigen::Infinity>() <= options.eps ? rested + 1 : 0;
-    if (rested > kRestSteps) {
-      time = options.end;
-      record(time);
-      if (options.impulses) {
-        system.evaluate(time, motion.q, motion.v, motion.terms);
-        t.impulse.push_back((time - t.time[t.time.size() - 2]) * motion.contact_forces());
-      }
-      break;
-    }
-
-    // is the impact over?
     if (options.resolved > 0 &&
         std::all_of(touched.begin(), touched.end(), [](char c) { return c; })) {
-      system.evaluate(time, motion.q, motion.v, motion.terms);
-      bool approaching = false;
-      for (const Contact& contact : motion.terms.contacts)
-        approaching =
-            approaching || (contact.phi <= 0 && contact.Jn.dot(motion.v) < -options.resolved);
-      if (!approaching) break;
+      const auto slow = [&](double time, const VectorXd& state) {
+        motion.evaluate(time, state);
+        return options.resolved - motion.approach();
+      };
+      over = slow(solver.t(), solver.x()) > 0;
+      if (over) {
+        const double at = solver.first_positive(slow);
+        if (at < solver.t()) solver.shorten(f, at);
+      }
+    }
+    if (options.impulses) solver.integrate(force, impulses);
+    const double time = solver.t();
+    motion.evaluate(time, solver.x());
+    ends = motion.beyond();
+    if (any && !over) {
+      Eigen::Index side = 0, contact = 0;
+      passed.select(ends, -std::numeric_limits<double>::infinity()).maxCoeff(&side, &contact);
+      follow(motion, contact, side, time, t);
+      ends = motion.beyond();
+      y = solver.x();
+      solver.start(f, time, y);
+    }
+    for (const Contact& contact : motion.terms.contacts)
+      t.max_penetration = std::max(t.max_penetration, -contact.phi);
+    if (options.every == 0 || time >= next_record || time >= options.end) {
+      record(time);
+      while (options.every > 0 && next_record <= time) next_record += options.every;
     }
     if (options.progress && !options.progress(time)) {
       t.status = SimulationStatus::kInterrupted;
       break;
     }
   }
-  t.final = {time, motion.q, motion.v};
+  t.final = {solver.t(), motion.q, motion.v};
   t.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return t;
 }

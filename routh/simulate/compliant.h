@@ -13,8 +13,9 @@
 ///   λt = -μ λn ct / max(|ct|, ε)                                                      (89)-(90)
 ///
 /// (88) prints √(k/m), which has not the unit of a damping; for P1's m = 1 kg they agree.
-/// Integrated by CVODE (BDF with the derivative of the contact forces, restarted where a contact
-/// touches or parts).
+/// These are smooth in pieces. Each piece is integrated by Radau IIA with the derivative of the
+/// contact forces (routh/ode/radau.h) up to where it ends: a contact touches or parts, a force
+/// vanishes, a slip enters or leaves ±ε.
 namespace routh {
 
 struct CompliantOptions {
@@ -27,13 +28,15 @@ struct CompliantOptions {
   /// Stop when the impact is over: every contact has touched, and none that touches approaches
   /// faster than `resolved` [m/s]. 0: go on to the end.
   double resolved = 0;
-  bool impulses = false;                      ///< record Trajectory::impulse
-  double relative = 1e-12, absolute = 1e-14;  ///< tolerances of CVODE; well below eps
+  bool impulses = false;  ///< record Trajectory::impulse
+  /// Tolerances of a step, well below eps; outcomes of impacts are then right to some 1e-10 m/s.
+  /// Those of velocities are not below what rounding of the positions makes of them.
+  double relative = 1e-10, absolute = 1e-12;
   std::function<bool(double time)> progress = {};
 };
 
-/// Throws std::invalid_argument for options out of range and std::runtime_error when CVODE gives
-/// up. Joints (A) are not supported: use minimal coordinates.
+/// Throws std::invalid_argument for options out of range and std::runtime_error when no
+/// step is short enough. Joints (A) are not supported: use minimal coordinates.
 Trajectory simulate(const System& system, const State& start, const CompliantOptions& options);
 
 }  // namespace routh

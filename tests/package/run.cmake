@@ -1,0 +1,38 @@
+# cmake -DWHAT=installed|build-tree|added -DROUTH=source -DBUILD=build -DWORK=folder
+#       -DGENERATOR=... -DCOMPILER=... -DLAUNCHER=... -P run.cmake
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(code)
+    message(FATAL_ERROR "${ARGN}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(configure ${CMAKE_COMMAND} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+  -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DROUTH=${ROUTH} -DREADME=${ROUTH}/README.md)
+set(tests ${CMAKE_CURRENT_LIST_DIR})
+
+if(WHAT STREQUAL added)
+  run(${configure} -S ${tests}/add)
+  file(READ ${WORK}/build/routh/cmake_install.cmake rules)
+  if(rules MATCHES "file\\(INSTALL")
+    message(FATAL_ERROR "rules to install came along")
+  endif()
+  return()
+endif()
+
+if(WHAT STREQUAL installed)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+  run(${WORK}/prefix/bin/routh impact rocking-block)
+  set(where -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+else()
+  set(where -Drouth_DIR=${BUILD})
+endif()
+run(${configure} -S ${tests}/find ${where})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/main)
+# one outcome, then the version
+if(NOT output MATCHES "^ *[-0-9.e]+ +[-0-9.e]+ +[-0-9.e]+\n[0-9.]+\n$")
+  message(FATAL_ERROR "the program says\n${output}")
+endif()

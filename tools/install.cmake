@@ -1,0 +1,76 @@
+# What `cmake --install` leaves: libraries with headers for other projects, and the command.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY ROUTH_LIBRARIES)
+install(TARGETS ${libraries} EXPORT routh
+  LIBRARY COMPONENT library
+  ARCHIVE COMPONENT library
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# headers that need other libraries' are for Routh alone
+install(DIRECTORY routh ${PROJECT_BINARY_DIR}/include/routh DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT library FILES_MATCHING PATTERN "*.h"
+  PATTERN automaton.h EXCLUDE
+  PATTERN document.h EXCLUDE
+  PATTERN mechanism.h EXCLUDE
+  PATTERN impl.h EXCLUDE)
+
+# find_package(routh), from an installed copy and from the build tree
+set(ROUTH_NEEDS_PRIVATE ON)
+if(BUILD_SHARED_LIBS)
+  set(ROUTH_NEEDS_PRIVATE OFF)
+endif()
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/routh)
+configure_package_config_file(tools/routhConfig.cmake.in ${PROJECT_BINARY_DIR}/routhConfig.cmake
+  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/routhConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/routhConfig.cmake ${PROJECT_BINARY_DIR}/routhConfigVersion.cmake
+  DESTINATION ${package} COMPONENT library)
+install(EXPORT routh FILE routhTargets.cmake NAMESPACE routh:: DESTINATION ${package}
+  COMPONENT library)
+export(EXPORT routh FILE ${PROJECT_BINARY_DIR}/routhTargets.cmake NAMESPACE routh::)
+file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(tools/routh.pc.in ${PROJECT_BINARY_DIR}/routh.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/routh.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT library)
+
+if(ROUTH_COMMAND)
+  file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(routh PROPERTIES INSTALL_RPATH
+    $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN/${lib_from_bin}>)
+  install(TARGETS routh COMPONENT command)
+  install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/routh COMPONENT command)
+  install(FILES docs/routh.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+endif()
+
+# Debian packages (make package): the command, and the library with its headers.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGE_NAME routh)
+  set(CPACK_PACKAGE_CONTACT "The Routh authors")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+  set(CPACK_DEB_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENTS_ALL command library)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME routh)
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS gnuplot-nox)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME librouth-dev)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
+  set(library_needs libeigen3-dev)
+  if(ROUTH_IO)
+    list(APPEND library_needs nlohmann-json3-dev libfmt-dev libyaml-cpp-dev libmuparser-dev)
+  endif()
+  if(TARGET routh_exact)
+    list(APPEND library_needs libppl-dev libgmp-dev)
+  endif()
+  if(TARGET routh_mujoco)
+    list(APPEND library_needs libmujoco-dev)
+  endif()
+  list(JOIN library_needs ", " CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS)
+  include(CPack)
+endif()
