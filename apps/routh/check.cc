@@ -75,7 +75,7 @@ int run_check(const CheckArguments& a) {
   options.draws = Draws::kCorners;
   const SetResult set = set_valued(with_edges.problem(), options);
   // how far the polygon that stands for the circular cone leads away from it
-  std::optional<double> apart;
+  double apart = std::nan("");
   if (p.circular() && !at_once.outcomes.empty()) {
     const SimultaneousResult polygon =
         simultaneous(with_edges.problem(), {.stop = after(kSeconds)});
@@ -84,9 +84,8 @@ int run_check(const CheckArguments& a) {
       double nearest = HUGE_VAL;
       for (const Outcome& o : polygon.outcomes)
         nearest = std::min(nearest, (o.c_plus - row.outcome.c_plus).lpNorm<Eigen::Infinity>());
-      apart = std::max(*apart, nearest);
+      apart = std::max(apart, nearest);
     }
-    if (!std::isfinite(*apart)) apart.reset();
   }
   const double spread =
       set.terminated ? (set.c_max - set.c_min).lpNorm<Eigen::Infinity>() : std::nan("");
@@ -123,7 +122,7 @@ int run_check(const CheckArguments& a) {
   if (p.tangents == 2) {
     json["cone"] = {{"kind", p.circular() ? "circular" : "polygon"},
                     {"edges", with_edges.problem().edges},
-                    {"polygon_apart", apart ? io::Json(*apart) : io::Json()}};
+                    {"polygon_apart", std::isfinite(apart) ? io::Json(apart) : io::Json()}};
   }
   json["pointed"] = cone.pointed;
   json["redundant_contacts"] = io::Json::array();
@@ -168,10 +167,10 @@ int run_check(const CheckArguments& a) {
                  "yes: {:.0f} % of the steps have several solutions (P1 Assumption 6 fails)",
                  100.0 * static_cast<double>(set.ambiguous_steps) / static_cast<double>(set.steps))
            : "none was met");
-  if (apart)
+  if (std::isfinite(apart))
     line("circular cone or polygon?",
          fmt::format("circular; {} edges instead of it change outcomes by up to {:.2g} m/s",
-                     with_edges.problem().edges, *apart));
+                     with_edges.problem().edges, apart));
   line("is the friction cone pointed?", cone.pointed ? "yes" : "no: the contacts can jam");
   if (!cone.pointed && cone.jam.size()) {
     std::string text;

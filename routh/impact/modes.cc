@@ -215,7 +215,7 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
     bool decided = true;
     const auto consider = [&](const std::optional<Outcome>& outcome, double certain) {
       if (!outcome || outcome->residual > tolerance) return;
-      decided = decided && outcome->residual <= certain + rounding(problem, outcome->impulse) &&
+      decided = decided && outcome->residual <= certain &&
                 outcome->impulse.lpNorm<Eigen::Infinity>() < kEnormous;
       candidates.push_back(*outcome);
     };

@@ -15,8 +15,6 @@ using Quad = boost::multiprecision::number<boost::multiprecision::cpp_bin_float_
 using QuadMatrix = Eigen::Matrix<Quad, Eigen::Dynamic, Eigen::Dynamic>;
 using QuadVector = Eigen::Matrix<Quad, Eigen::Dynamic, 1>;
 
-constexpr double kDependent = 1e-12;  // pushes whose velocities differ by less are taken for one
-
 }  // namespace
 
 std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeSystem& s,
@@ -49,20 +47,31 @@ std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeS
 Outcome precise_mixture(const ImpactProblem& problem, const Eigen::MatrixXd& pushes,
                         const Eigen::VectorXd& start, const Eigen::MatrixXd& zero) {
   const QuadMatrix G = problem.G.cast<Quad>(), E = pushes.cast<Quad>(), Z = zero.cast<Quad>();
-  QuadVector impulse = E * start.cast<Quad>();
-  QuadVector c_plus = problem.c.cast<Quad>() + G * impulse;
-  if (Z.rows() > 0 && E.cols() > 0) {
-    Eigen::FullPivLU<QuadMatrix> lu(QuadMatrix(Z * (G * E)));
-    lu.setThreshold(Quad(kDependent));
-    impulse -= E * lu.solve(QuadVector(Z * c_plus));
-    c_plus = problem.c.cast<Quad>() + G * impulse;
+  const auto outcome_of = [&](const QuadVector& impulse) {
+    const QuadVector c_plus = problem.c.cast<Quad>() + G * impulse;
+    Outcome outcome{.impulse = impulse.cast<double>(), .c_plus = c_plus.cast<double>()};
+    // relative to the sums it comes from, whose terms are rounded in G
+    const Eigen::VectorXd terms = problem.G.cwiseAbs() * outcome.impulse.cwiseAbs();
+    for (Eigen::Index k = 0; k < terms.size(); ++k) {
+      if (std::abs(outcome.c_plus[k]) <= lcp::kConsistent * (1 + 0.1 * terms[k]))
+        outcome.c_plus[k] = 0;
+    }
+    outcome.residual = violation(problem, outcome.impulse, {}, outcome.c_plus).size;
+    return outcome;
+  };
+  const QuadVector impulse = E * start.cast<Quad>();
+  Outcome best = outcome_of(impulse);
+  if (Z.rows() == 0 || E.cols() == 0) return best;
+  Eigen::FullPivLU<QuadMatrix> lu(QuadMatrix(Z * (G * E)));
+  const QuadVector left = Z * QuadVector(problem.c.cast<Quad>() + G * impulse);
+  // what depends on other pushes, and what only nearly does, is not told apart by the data
+  for (const double dependent : {1e-12, 1e-14, 1e-16}) {
+    lu.setThreshold(Quad(dependent));
+    Outcome outcome = outcome_of(impulse - E * lu.solve(left));
+    if (outcome.residual < best.residual) best = std::move(outcome);
+    if (best.residual <= lcp::kConsistent) break;
   }
-  Outcome outcome{.impulse = impulse.cast<double>(), .c_plus = c_plus.cast<double>()};
-  for (double& c : outcome.c_plus) {
-    if (std::abs(c) <= lcp::kConsistent) c = 0;
-  }
-  outcome.residual = violation(problem, outcome.impulse, {}, outcome.c_plus).size;
-  return outcome;
+  return best;
 }
 
 }  // namespace routh

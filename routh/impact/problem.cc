@@ -276,7 +276,7 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
     if (inside) {
       note(Quantity::kSlip, i, slip.template lpNorm<Eigen::Infinity>(), noise);
     } else {
-      note(Quantity::kFriction, i, beyond, 1e-15 * cone + (problem.tangents > 1 ? noise : 0));
+      note(Quantity::kFriction, i, beyond, 4e-15 * cone + (problem.tangents > 1 ? noise : 0));
     }
   }
   return worst;

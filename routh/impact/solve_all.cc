@@ -249,7 +249,7 @@ class Search {
       ++result_.left;
       return {};
     }
-    if (outcome.residual > lcp::kConsistent + rounding(p_, outcome.impulse) ||
+    if (outcome.residual > lcp::kConsistent ||
         energy_gain(given_, denormalised(units_, outcome)) > kGain ||
         outcome.impulse.lpNorm<Eigen::Infinity>() > kEnormous) {
       insert_distinct(p_, result_.borderline, std::move(outcome));

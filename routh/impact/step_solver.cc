@@ -290,7 +290,7 @@ bool StepSolver::factor_modes() {
   ++systems_;
   pivoted_ = false;
   factored_ = lu_.factor(1e-12);
-  if (factored_ || m > kMostPivoted) return factored_;
+  if (factored_ || !may_pivot_ || m > kMostPivoted) return factored_;
 
   // much friction turns the sign of a pivot: rows have to change places
   MatrixXd K = MatrixXd::Zero(m, m);
@@ -722,6 +722,7 @@ bool StepSolver::solve(double tolerance) {
   u_.setZero();
   residual_ = 0;
   systems_ = 0;
+  may_pivot_ = false;
   scale_ = 0;
   for (const double c : c_) scale_ = std::max(scale_, std::abs(c));
   if (n == 0 || scale_ == 0) {
@@ -754,6 +755,7 @@ bool StepSolver::solve(double tolerance) {
   x_ = best_;
   apply_rows();
   read_modes();
+  may_pivot_ = true;
   approach(tolerance);
   if (keep_better()) return factor_modes(), true;
   if (contacts() <= kMostForLemke) {

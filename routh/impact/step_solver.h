@@ -205,6 +205,7 @@ class StepSolver {
   lcp::ProfileLu lu_;
   Eigen::PartialPivLU<Eigen::MatrixXd> dense_;  // where a profile cannot be kept
   bool pivoted_ = false;
+  bool may_pivot_ = false;  // small impulses are looked for first: they need no pivots
   std::vector<double> rhs_, y_;
   bool factored_ = false;
 
