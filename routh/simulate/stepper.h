@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "routh/simulate/reduce.h"
 #include "routh/impact/step_solver.h"
+#include "routh/simulate/reduce.h"
 #include "routh/simulate/time_stepping.h"
 
 /// How time-stepping goes on from step to step and through its impacts. Used by simulate() and

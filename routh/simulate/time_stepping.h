@@ -31,7 +31,8 @@
 /// Systems in space (contacts with two tangents, contacts that are found anew at every
 /// configuration, or coordinates on a manifold, nq ≠ nv) are stepped with α = γ = 1, rows at q and
 /// 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0 for all contacts within reach, so that contacts close at the end of a
-/// step and impacts are inelastic and simultaneous; friction cones are circular or have `edges` edges.
+/// step and impacts are inelastic and simultaneous; friction cones are circular or have `edges`
+/// edges.
 namespace routh {
 
 namespace stepping {

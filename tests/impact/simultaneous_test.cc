@@ -151,9 +151,9 @@ TEST(Simultaneous, LightAndHeavyBodiesKeepTheirOutcomes) {
 TEST(Simultaneous, WhatViolatesTheLawByALittleIsNoOutcome) {
   const double e = std::exp2(-17);
   Eigen::MatrixXd J(4, 5);
-  J << 2 - 3 * e, -2 - 2 * e, -2, 2 - 3 * e, -2 + e,          //
-      -1 + 2 * e, 3 + e, 1 + e, -2 + e, 3 - 3 * e,            //
-      2, 2 + 2 * e, -2 + 2 * e, 0, 2 - 2 * e,                 //
+  J << 2 - 3 * e, -2 - 2 * e, -2, 2 - 3 * e, -2 + e,  //
+      -1 + 2 * e, 3 + e, 1 + e, -2 + e, 3 - 3 * e,    //
+      2, 2 + 2 * e, -2 + 2 * e, 0, 2 - 2 * e,         //
       1 - 2 * e, 3 - 3 * e, -1 + 2 * e, -1 - 3 * e, 3 - 2 * e;
   Eigen::VectorXd v(5);
   v << 3, 3, -3, 0, 3;

@@ -37,8 +37,7 @@ TEST(StepSolver, FindsAnOutcomeOfTheSimultaneousLaw) {
     const test::RandomImpact r = test::random_impact(random, m, nv);
     StepSolver solver({0}, nv);
     solver.set_inertia(r.M);
-    for (int i = 0; i < m; ++i)
-      add(solver, contact_of(r, i), r.v);
+    for (int i = 0; i < m; ++i) add(solver, contact_of(r, i), r.v);
     if (!solver.solve()) {
       // jammed: neither has the law itself an outcome
       EXPECT_TRUE(simultaneous(r.problem).outcomes.empty()) << trial;
@@ -65,8 +64,7 @@ TEST(StepSolver, BilateralRowsAreKeptAndRedundantOnesDoNoHarm) {
     solver.set_inertia(r.M);
     for (int i = 0; i < 2; ++i) solver.add_bilateral(A.row(i), A.row(i).dot(r.v));
     solver.add_bilateral(2 * A.row(1), 2 * A.row(1).dot(r.v));  // says the same again
-    for (int i = 0; i < 2; ++i)
-      add(solver, contact_of(r, i), r.v);
+    for (int i = 0; i < 2; ++i) add(solver, contact_of(r, i), r.v);
     ASSERT_TRUE(solver.solve()) << trial;
     const VectorXd v = r.v + solver.velocity_change();
     EXPECT_LT((A * v).norm(), 1e-9);
