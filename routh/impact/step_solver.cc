@@ -7,9 +7,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "routh/impact/problem.h"
-#include "routh/lcp/lemke.h"
-
 namespace routh {
 namespace {
 
@@ -19,11 +16,7 @@ using Eigen::VectorXd;
 
 constexpr double kDiagonal = 1e-9;  // added to the rows, relative; refinement removes its effect
 constexpr double kSign = 1e-10;     // a velocity below this times the largest is zero
-constexpr int kMostSystems = 24;    // before the active set counts as cycling
-constexpr int kMostForLemke = 60;   // contacts
-constexpr int kLemkeEdges = 8;      // of the polygon that stands for a disk there
 constexpr int kMostPivoted = 500;   // unknowns of a system whose rows change places
-constexpr int kRounds = 40;         // of the proximal point method
 
 }  // namespace
 
@@ -531,81 +524,6 @@ bool StepSolver::active_set(int most) {
   return false;
 }
 
-/// Projected Gauss-Seidel from the current impulses, then the modes they suggest.
-void StepSolver::sweep(int sweeps) {
-  const auto velocity = [&](int r) {
-    double sum = c_[r];
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        sum += J_[offset + k] * u_[s];
-    }
-    return sum;
-  };
-  const auto set = [&](int r, double x) {
-    const double change = x - x_[r];
-    if (change == 0) return;
-    x_[r] = x;
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        u_[s] += Y_[offset + k] * change;
-    }
-  };
-  std::fill(x_.begin(), x_.end(), 0.0);
-  u_.setZero();
-  for (int k = 0; k < sweeps; ++k) {
-    for (int r = 0; r < bilateral_; ++r) {
-      if (own(r) > 0) set(r, x_[r] - velocity(r) / own(r));
-    }
-    for (const StepContact& contact : contacts_) {
-      const int t = contact.n + 1;
-      set(contact.n,
-          std::clamp(x_[contact.n] - velocity(contact.n) / own(contact.n), 0.0, contact.most));
-      if (contact.tangents == 1) {
-        const double limit = contact.mu * x_[contact.n];
-        set(t, std::clamp(x_[t] - velocity(t) / own(t), -limit, limit));
-      } else if (contact.tangents == 2) {
-        const Vector2d now(velocity(t), velocity(t + 1));
-        const Vector2d to = into_cone(contact, Vector2d(x_[t], x_[t + 1]) - now / contact.g);
-        set(t, to.x()), set(t + 1, to.y());
-      }
-    }
-  }
-  apply_rows();
-  read_modes();
-}
-
-/// The proximal point method: a sequence of problems with a diagonal that pulls towards the
-/// impulses of the last, so well conditioned that their modes settle in a few corrections; impulses
-/// that hardly move anything grow from one to the next until friction is used up somewhere.
-void StepSolver::approach(double tolerance) {
-  double diagonal = 1e-4;
-  std::vector<double> nearest = x_;
-  double least = HUGE_VAL;
-  base_ = x_;
-  for (int round = 0; round < kRounds && diagonal < 1; ++round) {
-    const std::vector<StepContact> entered = contacts_;
-    proximal_ = diagonal;
-    const bool settled = active_set(kMostSystems);
-    proximal_ = 0;
-    if (!settled) {
-      diagonal *= 10;
-      contacts_ = entered;
-      continue;
-    }
-    base_ = x_;
-    apply_rows();
-    measure();
-    if (residual_ < least) least = residual_, nearest = x_;
-    if (least <= tolerance) break;
-    diagonal = std::max(0.3 * diagonal, 1e-9);
-  }
-  x_ = nearest;
-  apply_rows();
-  read_modes();
-}
-
 /// The modes that the impulses suggest.
 void StepSolver::read_modes() {
   for (StepContact& contact : contacts_) {
@@ -621,74 +539,6 @@ void StepSolver::read_modes() {
       contact.mode = StepMode::kSlide;
     }
   }
-}
-
-/// Lemke's algorithm on the contacts alone, the bilateral rows eliminated.
-void StepSolver::lemke_search() {
-  const int n = static_cast<int>(rows_.size()), m = contacts();
-  MatrixXd full(n, n);
-  for (int r = 0; r < n; ++r) {
-    for (int s = 0; s < n; ++s) {
-      const int i = rank_[r], j = rank_[s];
-      const bool inside = j >= i ? first_[j] <= i : first_[i] <= j;
-      full(r, s) = inside ? G_[static_cast<std::size_t>(i) * n + j] : 0;
-    }
-  }
-  VectorXd c = Eigen::Map<const VectorXd>(c_.data(), n);
-  MatrixXd elimination = MatrixXd::Zero(bilateral_, n - bilateral_);
-  VectorXd fixed = VectorXd::Zero(bilateral_);
-  if (bilateral_ > 0) {
-    // rows of the same size, whatever their units
-    const auto own = full.diagonal().head(bilateral_);
-    const VectorXd unit = own.unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1; });
-    const auto joints =
-        MatrixXd(unit.asDiagonal() * full.topLeftCorner(bilateral_, bilateral_) * unit.asDiagonal())
-            .fullPivLu();
-    const auto solved = [&](const MatrixXd& right) -> MatrixXd {
-      return unit.asDiagonal() * joints.solve(MatrixXd(unit.asDiagonal() * right));
-    };
-    elimination = solved(full.topRightCorner(bilateral_, n - bilateral_));
-    fixed = solved(c.head(bilateral_));
-  }
-  const int k = n - bilateral_;
-  const MatrixXd G =
-      full.bottomRightCorner(k, k) - full.bottomLeftCorner(k, bilateral_) * elimination;
-  const VectorXd cc = c.tail(k) - full.bottomLeftCorner(k, bilateral_) * fixed;
-
-  // contact space orders normals before tangents; a contact without friction has empty ones
-  int tangents = 1;
-  for (const StepContact& contact : contacts_) tangents = std::max(tangents, contact.tangents);
-  ImpactProblem problem{.G = MatrixXd::Zero((1 + tangents) * m, (1 + tangents) * m),
-                        .c = VectorXd::Zero((1 + tangents) * m),
-                        .mu = VectorXd::Zero(m),
-                        .tangents = tangents,
-                        .edges = edges_ > 0 ? edges_ : kLemkeEdges};
-  std::vector<int> from, to;
-  for (int i = 0; i < m; ++i) {
-    const StepContact& contact = contacts_[i];
-    problem.mu[i] = contact.mu;
-    from.push_back(contact.n - bilateral_), to.push_back(i);
-    for (int t = 0; t < contact.tangents; ++t)
-      from.push_back(contact.n + 1 + t - bilateral_), to.push_back(problem.tangent(i) + t);
-  }
-  for (std::size_t a = 0; a < from.size(); ++a) {
-    problem.c[to[a]] = cc[from[a]];
-    for (std::size_t b = 0; b < from.size(); ++b) problem.G(to[a], to[b]) = G(from[a], from[b]);
-  }
-  // in units of its own: Lemke's ties are of order one
-  const double mobility = problem.G.diagonal().head(m).mean(), speed = scale_;
-  problem.G /= mobility, problem.c /= speed;
-  VectorXd bound(m);
-  for (int i = 0; i < m; ++i) bound[i] = mobility / speed * contacts_[i].most;
-  const lcp::LemkeResult found =
-      lcp::lemke(bound.allFinite() ? step_lcp(problem, bound) : simultaneous_lcp(problem));
-  const VectorXd impulse = speed / mobility * impulse_from_lcp(problem, found.z);
-  VectorXd x = VectorXd::Zero(k);
-  for (std::size_t a = 0; a < from.size(); ++a) x[from[a]] = impulse[to[a]];
-  const VectorXd joints = -fixed - elimination * x;
-  for (int r = 0; r < n; ++r) x_[r] = r < bilateral_ ? joints[r] : x[r - bilateral_];
-  apply_rows();
-  read_modes();
 }
 
 /// The natural map of the law: the largest amount by which an impulse differs from its projection,
@@ -713,76 +563,6 @@ void StepSolver::measure() {
   }
   residual_ = scale_ > 0 ? worst / scale_ : worst;
   if (!std::isfinite(residual_)) residual_ = HUGE_VAL;
-}
-
-bool StepSolver::solve(double tolerance) {
-  const std::size_t n = rows_.size();
-  x_ = start_;
-  c_plus_ = c_;
-  u_.setZero();
-  residual_ = 0;
-  systems_ = 0;
-  may_pivot_ = false;
-  scale_ = 0;
-  for (const double c : c_) scale_ = std::max(scale_, std::abs(c));
-  if (n == 0 || scale_ == 0) {
-    std::fill(x_.begin(), x_.end(), 0.0);
-    return true;
-  }
-  assemble();
-
-  const bool settled = active_set(kMostSystems);
-  measure();
-  if (residual_ <= tolerance) {
-    if (!settled) read_modes(), factor_modes();
-    return true;
-  }
-
-  // other ways, and the best impulses that any of them found
-  best_ = x_;
-  double least = residual_;
-  const auto keep_better = [&] {
-    measure();
-    if (residual_ < least) least = residual_, best_ = x_;
-    return least <= tolerance;
-  };
-  for (const int sweeps : {30, 300}) {
-    sweep(sweeps);
-    if (keep_better()) return factor_modes(), true;
-    active_set(kMostSystems);
-    if (keep_better()) return true;
-  }
-  x_ = best_;
-  apply_rows();
-  read_modes();
-  may_pivot_ = true;
-  approach(tolerance);
-  if (keep_better()) return factor_modes(), true;
-  if (contacts() <= kMostForLemke) {
-    lemke_search();
-    factored_ = false;
-    if (keep_better()) {
-      factor_modes();
-      return true;
-    }
-    // from the polygon to the disk, by polygons of more and more edges
-    if (edges_ == 0) {
-      for (const int edges : {kLemkeEdges, 4 * kLemkeEdges, 16 * kLemkeEdges, 64 * kLemkeEdges}) {
-        set_edges(edges);
-        read_modes();
-        active_set(kMostSystems);
-      }
-      set_edges(0);
-      read_modes();
-    }
-    active_set(kMostSystems);
-    if (keep_better()) return true;
-  }
-  x_ = best_;
-  apply_rows();
-  measure();
-  factored_ = false;
-  return false;
 }
 
 bool StepSolver::correction(const VectorXd& joint, const std::vector<double>& contact,
