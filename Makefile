@@ -14,7 +14,7 @@ ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
 
-.PHONY: demo test build setup package bench check check-format check-clang check-fuzz check-sanitizers soak \
+.PHONY: demo test build setup package bench check check-format check-clang check-fuzz soak \
   format clean
 
 build: setup
@@ -55,7 +55,7 @@ setup:
 	@tools/setup packages.txt
 	@tools/setup packages-optional.txt --optional
 
-check: check-format check-clang check-fuzz check-sanitizers
+check: check-format check-clang check-fuzz
 
 check-format:
 	@echo "== format"
@@ -64,7 +64,7 @@ check-format:
 
 SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_SANITIZE=ON -DROUTH_WERROR=ON
 
-# Clang compiles faster with sanitizers than GCC; exact sets, whose library it cannot compile, are left to GCC
+# Clang compiles faster with sanitizers than GCC
 check-clang:
 	@echo "== Clang, warnings as errors; tests under the address and undefined-behaviour sanitizers"
 	@tools/setup packages-check.txt
@@ -88,16 +88,8 @@ soak: setup
 	@cmake --build build -j $(JOBS) --target impact_test $(QUIET)
 	@ROUTH_SOAK=25 build/tests/impact_test --gtest_brief=1 --gtest_filter='Referee*:Invariance*'
 
-check-sanitizers:
-	@echo "== exact sets under the same sanitizers, with GCC and without models of MuJoCo"
-	@cmake -S . -B build-sanitize $(SANITIZED) -DROUTH_MUJOCO=OFF $(QUIET)
-	@if grep -q ROUTH_PPL_COMPILES:INTERNAL=1 build-sanitize/CMakeCache.txt; then \
-	  cmake --build build-sanitize -j $(JOBS) --target exact_test $(QUIET) && \
-	  build-sanitize/tests/exact_test --gtest_brief=1; \
-	else echo "left out: they were not built"; fi
-
 format:
 	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format -i
 
 clean:
-	rm -rf build build-clang build-sanitize figures results
+	rm -rf build build-clang figures results

@@ -22,9 +22,9 @@ namespace routh::app {
 
 namespace {
 
-constexpr double kLongest = 1e9;      // of a motion [s]
-constexpr double kMostSteps = 1e10;   // of a motion
-constexpr double kMostNumbers = 5e7;  // recorded of a motion
+constexpr double kLongest = 1e9;       // of a motion [s]
+constexpr double kMostSteps = 1e10;    // of a motion
+constexpr double kMostRecorded = 5e7;  // recorded of a motion
 
 }  // namespace
 
@@ -133,7 +133,7 @@ void check_budget(double end, double step, double every, double numbers) {
                     step, end / step, end, end / kMostSteps));
   }
   const double interval = every > 0 ? every : step;
-  const double least = end * numbers / kMostNumbers;
+  const double least = end * numbers / kMostRecorded;
   if (interval > 0 && interval < least) {
     throw io::InputError(fmt::format(
         "--every {}: {:.2g} states to {:g} s are too many to record; take at least {:.1e} s",

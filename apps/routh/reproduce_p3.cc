@@ -46,12 +46,6 @@ void joint(const std::string& folder) {
   save(folder, "p3-joint.md", markdown);
 }
 
-std::string data(const char* name, const std::vector<double>& x, const std::vector<double>& y) {
-  std::string text = fmt::format("${} << EOD\n", name);
-  for (std::size_t k = 0; k < x.size(); ++k) text += fmt::format("{:.8g} {:.8g}\n", x[k], y[k]);
-  return text + "EOD\n";
-}
-
 /// Example 9.2 and Fig. 9.1.
 void stick_slip(const std::string& folder) {
   const Trajectory t = run("stick-slip", {.h = 0.01, .end = 10});
@@ -76,8 +70,9 @@ void stick_slip(const std::string& folder) {
                "set terminal {} size 1000,520 font 'Helvetica,12'\nset "
                "encoding utf8\n",
                terminal) +
-           data("x", t.time, x) + data("ex", t.time, exact_x) + data("w", t.time, weighted) +
-           data("ev", t.time, exact_v) + data("r", t.time, raw) +
+           io::curve_block("x", t.time, x) + io::curve_block("ex", t.time, exact_x) +
+           io::curve_block("w", t.time, weighted) + io::curve_block("ev", t.time, exact_v) +
+           io::curve_block("r", t.time, raw) +
            "set multiplot title 'Stick-slip, α = γ = ½, h = 0.01 s' font ',15'\n"
            "set border 3 lw 1.2\nset tics nomirror\nset xrange [0:10]\nset xlabel 'time [s]'\n"
            "set key center right Left reverse samplen 2\n"
@@ -175,7 +170,7 @@ void order(const std::string& folder) {
         terminal);
     std::string plot = "plot ";
     for (std::size_t k = 0; k < curves.size(); ++k) {
-      text += data(fmt::format("c{}", k).c_str(), curves[k].h, curves[k].error);
+      text += io::curve_block(fmt::format("c{}", k), curves[k].h, curves[k].error);
       plot += fmt::format("$c{} w lp pt 7 lw 2 lc rgb '{}' title '{}: slope {:.2f}', ", k,
                           colours[k], curves[k].title, curves[k].slope());
     }

@@ -58,15 +58,6 @@ std::string begin(const std::string& terminal, int width, int height) {
                      terminal, width, height);
 }
 
-std::string data(const std::string& name, const std::vector<double>& x,
-                 const std::vector<double>& y) {
-  std::string text = fmt::format("${} << EOD\n", name);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    text += std::isfinite(y[k]) ? fmt::format("{:.8g} {:.8g}\n", x[k], y[k]) : std::string("\n");
-  }
-  return text + "EOD\n";
-}
-
 /// One keyframe: the mechanism, contact forces in blue and the velocity of the body in red.
 std::string keyframe(const Execution& e, double time, bool forces, Vector2d low, Vector2d high,
                      double newton, double metre_per_second, const std::string& title) {
@@ -138,7 +129,7 @@ void figure4(const std::string& folder) {
       "    P4 prints -1.47 N s and contact kept by 7.91 N s of pseudo-impulse, for its robot\n");
   written(io::render(folder, "p4-fig4", [&](const std::string& terminal) {
     std::string text = begin(terminal, 800, 560);
-    text += data("a", time[0], force[0]) + data("b", time[1], force[1]);
+    text += io::curve_block("a", time[0], force[0]) + io::curve_block("b", time[1], force[1]);
     text +=
         "set multiplot layout 2,1 title 'Normal force of the first leg while the second "
         "touches "
@@ -158,7 +149,7 @@ void figure4(const std::string& folder) {
 }
 
 /// Keyframes of the rocking block.
-void figure8(const std::string& folder) {
+void figure8_of_p4(const std::string& folder) {
   const Execution zeno = execute("rocking-block-p4", 0.5, 0),
                   rest = execute("rocking-block-p4", 0.5, 0.03);
   fmt::print("\nP4 Fig. 8: a rocking block with and without pseudo-impulse\n");
@@ -203,7 +194,8 @@ void figure9(const std::string& folder) {
   };
   written(io::render(folder, "p4-fig9", [&](const std::string& terminal) {
     std::string text = begin(terminal, 800, 560);
-    text += data("a", zeno.t.time, series(zeno)) + data("b", rest.t.time, series(rest));
+    text += io::curve_block("a", zeno.t.time, series(zeno)) +
+            io::curve_block("b", rest.t.time, series(rest));
     text += fmt::format(
         "set multiplot layout 2,1 title 'Vertical velocity of a settling block' font "
         "',15'\nset "
@@ -303,7 +295,8 @@ void leaps(const std::string& folder) {
                height[s][best]);
   }
   written(io::render(folder, "p4-leap-timing", [&](const std::string& terminal) {
-    return begin(terminal, 760, 420) + data("f", t2s, height[0]) + data("v", t2s, height[1]) +
+    return begin(terminal, 760, 420) + io::curve_block("f", t2s, height[0]) +
+           io::curve_block("v", t2s, height[1]) +
            fmt::format(
                "set title 'Relative leg timing decides the leap' font ',15'\nset border 3 lw "
                "1.2\nset tics nomirror\nset xlabel 't_2 [ms], the second legs start so much "
@@ -320,7 +313,8 @@ void leaps(const std::string& folder) {
 }  // namespace
 
 std::vector<ReproduceItem> p4_items() {
-  return {{"p4-fig4", figure4}, {"p4-fig8", figure8}, {"p4-fig9", figure9}, {"p4-leap", leaps}};
+  return {
+      {"p4-fig4", figure4}, {"p4-fig8", figure8_of_p4}, {"p4-fig9", figure9}, {"p4-leap", leaps}};
 }
 
 }  // namespace routh::app

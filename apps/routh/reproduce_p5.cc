@@ -51,7 +51,7 @@ std::vector<State> on_grid(const Solution<State>& s, double every) {
 }
 
 /// Fig. 4.1: RMS error over 1/ε.
-void order(const std::string& folder) {
+void order_of_p5(const std::string& folder) {
   OrderTest system;
   constexpr double kEvery = 0.005;
   const auto run = [&](double eps, bool exact, double tolerance) {
@@ -311,7 +311,7 @@ void plate(const std::string& folder) {
 }  // namespace
 
 std::vector<ReproduceItem> p5_items() {
-  return {{"p5-order", order}, {"p5-hopper", hopper}, {"p5-plate", plate}};
+  return {{"p5-order", order_of_p5}, {"p5-hopper", hopper}, {"p5-plate", plate}};
 }
 
 }  // namespace routh::app

@@ -10,7 +10,8 @@
 namespace routh::app {
 namespace {
 
-TimeSteppingOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
+TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
+                                          const SimulateArguments& a) {
   TimeSteppingOptions o;
   o.h = a.step != 0 ? a.step : scenario.simulation.step;
   o.alpha = a.alpha;
@@ -90,7 +91,7 @@ void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
 
 Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,
                                  const SimulateArguments& a) {
-  TimeSteppingOptions options = options_of(scenario, a);
+  TimeSteppingOptions options = time_stepping_options(scenario, a);
   const auto shown = progress(static_cast<std::uint64_t>(options.end / options.h), "simulating");
   options.progress = [&](double time) {
     return shown(static_cast<std::uint64_t>(time / options.h));

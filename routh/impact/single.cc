@@ -17,7 +17,7 @@ using Eigen::Matrix2d;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-constexpr double kAccepted = 1e-9;  // residual of an impact that has ended
+constexpr double kEnded = 1e-9;  // residual of an impact that has ended
 constexpr double kAtOnce =
     1e-10;  // a jam that leaves this much, relative, is the end: with the slip
 constexpr double kSettled = 1e-10;  // distance to a direction of slip that stays [rad]
@@ -37,7 +37,7 @@ void conclude(const ImpactProblem& problem, int contact, SingleResult& result) {
   const double left = std::abs(result.c_plus[contact]) - rounding(terms);
   result.residual =
       std::max({0.0, problem.G(contact, contact) * excess - rounding(terms), left}) / scale;
-  result.finished = result.finished && result.residual <= kAccepted;
+  result.finished = result.finished && result.residual <= kEnded;
   if (result.finished) result.c_plus[contact] = 0;
 }
 

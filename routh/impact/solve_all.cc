@@ -21,12 +21,12 @@ using lcp::LinearStatus;
 constexpr double kApart = 3e-8;   // what moves at all moves faster: every velocity has one branch
 constexpr double kTouch = 1e-12;  // what moves less than this lies in the branch where it vanishes
 constexpr double kSame = 1e-9;    // velocities of one branch that differ by less are one
-constexpr double kZero = 1e-9;    // a velocity that vanishes at a given point
+constexpr double kStill = 1e-9;   // a velocity that vanishes at a given point
 constexpr double kClear = 1e-6;   // by which a velocity is no outcome, however it was rounded
-constexpr double kGain = 1e-9;    // of energy, and impulses of this size: the data decide by their
-constexpr double kEnormous = 1e10;  // last digits
-constexpr double kWide = 20;        // friction beyond which cones are filled with narrower ones
-constexpr int kDirections = 3;      // in which the extremes of a continuum are taken, both ways
+constexpr double kGained = 1e-9;  // of energy, and impulses of this size: the data decide by their
+constexpr double kHuge = 1e10;    // last digits
+constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
+constexpr int kDirections = 3;    // in which the extremes of a continuum are taken, both ways
 
 /// What is decided about a contact.
 enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };
@@ -35,9 +35,9 @@ struct Choice {
   int edge = 0;
 };
 
-class Search {
+class Searcher {
  public:
-  Search(const ImpactProblem& given, const SolveAllOptions& options)
+  Searcher(const ImpactProblem& given, const SolveAllOptions& options)
       : options_(options),
         given_(given),
         units_(given),
@@ -194,12 +194,12 @@ class Search {
     if (known(c)) return;
     Region r;
     for (int i = 0; i < m_; ++i) {
-      if (c[i] > kZero) continue;
+      if (c[i] > kStill) continue;
       const auto ct = c.segment(p_.tangent(i), p_.tangents);
-      const bool slips = p_.mu[i] > 0 && ct.lpNorm<Eigen::Infinity>() > kZero;
+      const bool slips = p_.mu[i] > 0 && ct.lpNorm<Eigen::Infinity>() > kStill;
       const double most = slips ? (-D_.transpose() * ct).maxCoeff() : 0;
       for (int j = first_[i]; j < first_[i + 1]; ++j) {
-        if (!slips || (edge_[j] >= 0 && -D_.col(edge_[j]).dot(ct) >= most - kZero))
+        if (!slips || (edge_[j] >= 0 && -D_.col(edge_[j]).dot(ct) >= most - kStill))
           r.columns.push_back(j);
       }
     }
@@ -228,18 +228,18 @@ class Search {
     }
     std::vector<RowVectorXd> zero;
     for (int i = 0; i < m_; ++i) {
-      if (std::abs(c[i]) > kZero) continue;
+      if (std::abs(c[i]) > kStill) continue;
       zero.push_back(normal(i));
       const auto ct = c.segment(p_.tangent(i), p_.tangents);
-      const bool sticks = ct.lpNorm<Eigen::Infinity>() <= kZero;
+      const bool sticks = ct.lpNorm<Eigen::Infinity>() <= kStill;
       for (int t = 0; t < p_.tangents; ++t) {
-        if (sticks || std::abs(ct[t]) <= kZero)
+        if (sticks || std::abs(ct[t]) <= kStill)
           zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
       }
       // two edges that brake alike
       for (int e = 0; e < D_.cols() && p_.tangents == 2 && !sticks; ++e) {
         const RowVectorXd side = (D_.col((e + 1) % D_.cols()) - D_.col(e)).transpose();
-        if (std::abs(side.dot(ct)) <= kZero) zero.push_back(tangential(i, side));
+        if (std::abs(side.dot(ct)) <= kStill) zero.push_back(tangential(i, side));
       }
     }
     MatrixXd rows(static_cast<Index>(zero.size()), p_.c.size());
@@ -250,8 +250,8 @@ class Search {
       return {};
     }
     if (outcome.residual > lcp::kConsistent ||
-        energy_gain(given_, denormalised(units_, outcome)) > kGain ||
-        outcome.impulse.lpNorm<Eigen::Infinity>() > kEnormous) {
+        energy_gain(given_, denormalised(units_, outcome)) > kGained ||
+        outcome.impulse.lpNorm<Eigen::Infinity>() > kHuge) {
       insert_distinct(p_, result_.borderline, std::move(outcome));
       return {};
     }
@@ -396,7 +396,7 @@ class Search {
 
 SolveAllResult solve_all(const ImpactProblem& problem, const SolveAllOptions& options) {
   validate(problem);
-  return Search(problem, options).run();
+  return Searcher(problem, options).run();
 }
 
 }  // namespace routh

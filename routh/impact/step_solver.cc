@@ -89,7 +89,7 @@ void StepSolver::clear() {
   rows_.clear(), contacts_.clear(), J_.clear(), Y_.clear(), c_.clear(), start_.clear(),
       owner_.clear();
   bilateral_ = 0;
-  factored_ = false;
+  factored_ = assembled_ = may_pivot_ = false;
 }
 
 int StepSolver::add_row(const RowRef& row, double c) {
@@ -108,6 +108,7 @@ int StepSolver::add_row(const RowRef& row, double c) {
     Eigen::Map<VectorXd>(J_.data() + offset, size) = part.transpose();
     Eigen::Map<VectorXd>(Y_.data() + offset, size).noalias() = inverse_[g] * part.transpose();
   }
+  assembled_ = false;
   rows_.push_back(r);
   c_.push_back(c);
   start_.push_back(0);
@@ -151,6 +152,28 @@ void StepSolver::add_normal(const RowRef& row, double c, StepMode guess) {
       {.n = n, .mode = guess == StepMode::kOpen ? StepMode::kOpen : StepMode::kStick});
 }
 
+void StepSolver::restart(const VectorXd& v, const std::vector<Eigen::Vector3d>& impulses) {
+  if (!assembled_) assemble();
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    c_[r] = 0;
+    for (int e = 0; e < rows_[r].count; ++e) {
+      const auto [group, offset] = rows_[r].entries[e];
+      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
+        c_[r] += J_[offset + k] * v[s];
+    }
+  }
+  std::fill(start_.begin(), start_.end(), 0.0);
+  for (int i = 0; i < contacts(); ++i) {
+    for (int k = 0; k <= contacts_[i].tangents; ++k) start_[contacts_[i].n + k] = impulses[i][k];
+    contacts_[i].pulled = false;
+  }
+  x_ = start_;
+  c_plus_ = c_;
+  apply_rows();
+  show_modes();
+  may_pivot_ = true;  // the modes are to be tried as they are
+}
+
 StepGuess StepSolver::guess(int contact) const {
   const StepContact& c = contacts_[contact];
   StepGuess guess(c.mode);
@@ -165,6 +188,7 @@ double StepSolver::own(int row) const {
 
 /// Elimination order, profile and G = J W Jᵀ within it.
 void StepSolver::assemble() {
+  assembled_ = true;
   const int n = static_cast<int>(rows_.size());
   order_.resize(n), rank_.resize(n), first_.resize(n);
   std::iota(order_.begin(), order_.end(), 0);
@@ -524,19 +548,40 @@ bool StepSolver::active_set(int most) {
   return false;
 }
 
-/// The modes that the impulses suggest.
+/// The modes that impulses and velocities suggest: where the natural map leads.
 void StepSolver::read_modes() {
   for (StepContact& contact : contacts_) {
-    const double xn = x_[contact.n];
-    contact.mode = xn <= 0 ? StepMode::kOpen : StepMode::kStick;
-    contact.saturated = xn >= contact.most * (1 - 1e-12);
-    if (xn <= 0 || contact.tangents == 0) continue;
+    const auto free = [&](int r) { return own(r) > 0 ? x_[r] - c_plus_[r] / own(r) : x_[r]; };
+    const double pressed = free(contact.n), load = contact.mu * std::max(0.0, x_[contact.n]);
+    contact.mode = pressed <= 0 ? StepMode::kOpen : StepMode::kStick;
+    contact.saturated = pressed >= contact.most * (1 - 1e-12);
+    if (pressed <= 0 || contact.tangents == 0) continue;
     if (contact.tangents == 1) {
-      const double xt = x_[contact.n + 1];
-      if (std::abs(xt) >= contact.mu * xn * (1 - 1e-12))
-        contact.mode = xt > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
-    } else if (slide_along(contact, pull(contact), -1e-12 * contact.mu * xn)) {
+      const double pulled = free(contact.n + 1);
+      if (std::abs(pulled) >= load * (1 - 1e-12))
+        contact.mode = pulled > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
+    } else if (slide_along(contact, pull(contact), -1e-12 * load)) {
       contact.mode = StepMode::kSlide;
+    }
+  }
+}
+
+/// The modes that the impulses alone show.
+void StepSolver::show_modes() {
+  constexpr double kBeyond = 1 + 1e-9;
+  for (StepContact& contact : contacts_) {
+    const int t = contact.n + 1;
+    const double xn = x_[contact.n], load = contact.mu * std::max(0.0, xn);
+    contact.mode = xn <= 0 ? StepMode::kOpen : StepMode::kStick;
+    contact.saturated = kBeyond * xn >= contact.most;
+    if (xn <= 0) continue;
+    if (contact.tangents == 1 && kBeyond * std::abs(x_[t]) > load)
+      contact.mode = x_[t] > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
+    if (contact.tangents == 2 && slide_along(contact, kBeyond * Vector2d(x_[t], x_[t + 1]), 0)) {
+      contact.mode = StepMode::kSlide;
+      if (edges_ == 0)
+        contact.give = std::min(std::hypot(c_plus_[t], c_plus_[t + 1]) / std::max(load, 1e-300),
+                                1e9 * contact.g);
     }
   }
 }

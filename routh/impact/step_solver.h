@@ -85,10 +85,15 @@ class StepSolver {
   /// At the velocity v; the contact may close by `distance` [m/s] before it presses.
   void add_contact(const ContactRows& rows, const Eigen::VectorXd& v, const StepGuess& guess,
                    double distance = 0);
-  /// The largest normal impulse of the last contact, P1 (73). None unless said.
-  void bound_impulse(double most) { contacts_.back().most = most; }
+  /// The largest normal impulse of a contact, P1 (73). None unless said.
+  void bound_impulse(int contact, double most) { contacts_[contact].most = most; }
   /// Without friction.
   void add_normal(const RowRef& row, double c, StepMode guess);
+
+  /// Or the rows of the last solve once more, at the velocity v, beginning with these impulses of
+  /// the contacts (normal, then tangents) and the modes that they show: a contact without impulse
+  /// is open, one with friction at the border of its cone slides.
+  void restart(const Eigen::VectorXd& v, const std::vector<Eigen::Vector3d>& impulses);
 
   /// 3. False when no answer with a residual below the tolerance was found; the best one is kept.
   bool solve(double tolerance = 1e-9);
@@ -177,6 +182,7 @@ class StepSolver {
   void approach(double tolerance);
   void lemke_search();
   void read_modes();
+  void show_modes();
   void measure();
   void apply_rows();
   double own(int row) const;
@@ -208,6 +214,7 @@ class StepSolver {
   bool may_pivot_ = false;  // small impulses are looked for first: they need no pivots
   std::vector<double> rhs_, y_;
   bool factored_ = false;
+  bool assembled_ = false;
 
   int edges_ = 0;
   double inner_ = 1;          // radius of the disk inside the polygon

@@ -172,14 +172,13 @@ bool StepSolver::solve(double tolerance) {
   u_.setZero();
   residual_ = 0;
   systems_ = 0;
-  may_pivot_ = false;
   scale_ = 0;
   for (const double c : c_) scale_ = std::max(scale_, std::abs(c));
   if (n == 0 || scale_ == 0) {
     std::fill(x_.begin(), x_.end(), 0.0);
     return true;
   }
-  assemble();
+  if (!assembled_) assemble();
 
   const bool settled = active_set(kMostSystems);
   measure();

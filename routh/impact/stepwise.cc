@@ -3,12 +3,10 @@
 #include <Random123/philox.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "routh/impact/modes.h"
-#include "routh/impact/sweep_solver.h"
-#include "routh/lcp/lemke.h"
+#include "routh/impact/solve_one.h"
 
 namespace routh {
 
@@ -16,7 +14,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kAccepted = 1e-10;  // residual of a step, relative
+constexpr double kSolved = 1e-10;  // residual of a step, relative
 
 /// Numbers in (0, 1) that depend on seed, sample, step and their place alone.
 class Random {
@@ -64,7 +62,7 @@ class ByModes final : public StepwiseWalk::Steps {
  public:
   explicit ByModes(const ImpactProblem& problem) : table_(problem) {}
   std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
-    std::vector<Outcome> all = table_.solve(c, bound, kAccepted);
+    std::vector<Outcome> all = table_.solve(c, bound, kSolved);
     if (all.empty()) return {};
     const auto pick = static_cast<std::size_t>(random() * static_cast<double>(all.size()));
     return Step{std::move(all[pick]), all.size() > 1};
@@ -74,59 +72,23 @@ class ByModes final : public StepwiseWalk::Steps {
   ModeTable table_;
 };
 
-/// The solution that sweeps find; nothing is kept from step to step, so that samples depend on
-/// their index alone.
-class BySweeps final : public StepwiseWalk::Steps {
+/// The solution that a random start leads to; nothing is kept from step to step, so that samples
+/// depend on their index alone.
+class ByStarts final : public StepwiseWalk::Steps {
  public:
-  explicit BySweeps(const ImpactProblem& problem)
-      : solver_(problem),
-        order_(problem.contacts()),
-        mobility_(problem.G.diagonal().head(problem.contacts())) {}
+  explicit ByStarts(const ImpactProblem& problem)
+      : solver_(problem), mobility_(problem.G.diagonal().head(problem.contacts()).mean()) {}
   std::optional<Step> solve(const VectorXd& c, const VectorXd& bound, Random& random) override {
-    std::iota(order_.begin(), order_.end(), 0);
-    for (std::size_t i = order_.size() - 1; i > 0; --i)
-      std::swap(order_[i], order_[static_cast<std::size_t>(random() * static_cast<double>(i + 1))]);
-    lambda_.setZero(c.size());
-    // no start is much larger than the answer can be
-    const double speed = 4 * c.lpNorm<Eigen::Infinity>();
-    for (Eigen::Index i = 0; i < bound.size(); ++i)
-      lambda_[i] = random() * (bound[i] * mobility_[i] > speed ? speed / mobility_[i] : bound[i]);
-    solver_.reset();
-    if (!solver_.solve(c, bound, order_, {.tolerance = kAccepted}, lambda_)) return {};
-    return Step{{lambda_, solver_.c_plus(), solver_.residual()}};
+    const VectorXd from =
+        solver_.start(c.lpNorm<Eigen::Infinity>() / mobility_, bound, [&] { return random(); });
+    std::optional<Outcome> found = solver_.solve(c, bound, from, kSolved);
+    if (!found) return {};
+    return Step{std::move(*found)};
   }
 
  private:
-  SweepSolver solver_;
-  std::vector<int> order_;
-  VectorXd mobility_, lambda_;
-};
-
-/// Lemke's solution, with a random covering vector. Every step is solved in units of its own
-/// velocity: the last ones of a walk are many orders slower than the first.
-class ByLemke final : public StepwiseWalk::Steps {
- public:
-  explicit ByLemke(const ImpactProblem& problem) : at_(problem) {}
-  std::optional<Step> solve(const VectorXd& c, const VectorXd& lambda_max,
-                            Random& random) override {
-    at_.c = c;
-    const Normalised units(at_);
-    const VectorXd bound = units.impulse_from(lambda_max);
-    const lcp::Problem lcp = step_lcp(units.problem, bound);
-    VectorXd cover(lcp.size());
-    for (double& x : cover) x = 0.05 + random();
-    lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
-    if (found.status != lcp::Status::kSolved) found = lcp::lemke(lcp);
-    if (found.status != lcp::Status::kSolved) return {};
-    Outcome outcome{.impulse = impulse_from_lcp(units.problem, found.z), .c_plus = {}};
-    outcome.c_plus = units.problem.c + units.problem.G * outcome.impulse;
-    outcome.residual = residual(units.problem, outcome.impulse, bound);
-    if (outcome.residual > kAccepted) return {};
-    return Step{denormalised(units, std::move(outcome))};
-  }
-
- private:
-  ImpactProblem at_;
+  OneSolution solver_;
+  double mobility_;
 };
 
 /// Bounds on the normal impulses of the steps of one walk, P1 Algorithm 1 line 3. With corners each
@@ -196,10 +158,8 @@ StepwiseWalk::StepwiseWalk(const ImpactProblem& problem, const SetOptions& optio
     : problem_(problem), options_(options) {
   if (enumerates(problem, options)) {
     steps_ = std::make_unique<ByModes>(problem);
-  } else if (problem.tangents == 2) {
-    steps_ = std::make_unique<BySweeps>(problem);
   } else {
-    steps_ = std::make_unique<ByLemke>(problem);
+    steps_ = std::make_unique<ByStarts>(problem);
   }
 }
 StepwiseWalk::~StepwiseWalk() = default;

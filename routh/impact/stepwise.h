@@ -18,9 +18,8 @@ struct StepwiseSample {
 
 /// Walks of P1 Algorithm 1 for problems that the table of walk.h does not take: more contacts, or
 /// contacts in space. In space every solution of a step is found while the modes are few (one or
-/// two contacts with eight edges); otherwise each step takes the one that sweeps reach from a
-/// random start, in random order, or in the plane Lemke from a random covering vector. For use by
-/// one thread.
+/// two contacts with eight edges); otherwise each step takes the one that a random start leads to.
+/// For use by one thread.
 class StepwiseWalk {
  public:
   StepwiseWalk(const ImpactProblem& problem, const SetOptions& options);

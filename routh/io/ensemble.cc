@@ -14,8 +14,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-Json list(const VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
-
 Json groups_json(const std::vector<EnsembleGroup>& groups) {
   Json j = Json::array();
   for (const EnsembleGroup& g : groups)

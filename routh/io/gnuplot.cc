@@ -24,6 +24,8 @@ extern char** environ;
 namespace routh::io {
 namespace {
 
+constexpr std::size_t kPoints = 4000;  // of one curve
+
 /// A file in memory, gone with the object.
 class Memory {
  public:
@@ -134,6 +136,27 @@ std::vector<std::string> render(
     write_file(written.back(), run_gnuplot(script(terminal)));
   }
   return written;
+}
+
+std::string curve_block(const std::string& name, const Series& series) {
+  std::string text = fmt::format("${} << EOD\n", name);
+  const std::size_t stride = series.size() / kPoints + 1;
+  for (std::size_t k = 0; k < series.size(); ++k) {
+    const auto [x, y] = series[k];
+    if (!std::isfinite(y)) {
+      text += "\n";
+    } else if (k % stride == 0 || k + 1 == series.size()) {
+      text += fmt::format("{:.8g} {:.8g}\n", x, y + 0.0);
+    }
+  }
+  return text + "EOD\n";
+}
+
+std::string curve_block(const std::string& name, const std::vector<double>& x,
+                        const std::vector<double>& y) {
+  Series series;
+  for (std::size_t k = 0; k < x.size(); ++k) series.emplace_back(x[k], y[k]);
+  return curve_block(name, series);
 }
 
 double tick(double low, double high) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// Figures by gnuplot, run as a program. Scripts come in by its standard input and pictures go out
@@ -26,6 +27,13 @@ std::string run_gnuplot(const std::string& script);
 std::vector<std::string> render(
     const std::string& folder, const std::string& name,
     const std::function<std::string(const std::string& terminal)>& script);
+
+/// One curve as a data block of gnuplot, thinned out where a picture cannot show all its points and
+/// broken where it is not finite.
+using Series = std::vector<std::pair<double, double>>;
+std::string curve_block(const std::string& name, const Series& series);
+std::string curve_block(const std::string& name, const std::vector<double>& x,
+                        const std::vector<double>& y);
 
 /// A tick distance of 1, 2 or 5 times a power of ten that puts about five ticks on a range.
 double tick(double low, double high);

@@ -8,14 +8,6 @@
 namespace routh::io {
 namespace {
 
-using Series = std::vector<std::pair<double, double>>;
-
-std::string block(const std::string& name, const Series& series) {
-  std::string text = fmt::format("${} << EOD\n", name);
-  for (const auto& [x, y] : series) text += fmt::format("{:.8g} {:.8g}\n", x, y + 0.0);
-  return text + "EOD\n";
-}
-
 /// The coordinate that moves most; angles first among those that move much.
 int most_moved(const InclusionPath& path, const std::vector<std::string>& names) {
   int best = 0;
@@ -35,7 +27,7 @@ int most_moved(const InclusionPath& path, const std::vector<std::string>& names)
 Json to_json(const InclusionPath& path) {
   const auto lists = [](const std::vector<Eigen::VectorXd>& vs) {
     Json j = Json::array();
-    for (const Eigen::VectorXd& v : vs) j.push_back(std::vector<double>(v.begin(), v.end()));
+    for (const Eigen::VectorXd& v : vs) j.push_back(list(v));
     return j;
   };
   Json j{{"s", path.s},        {"t", path.t},       {"q", lists(path.q)},
@@ -66,9 +58,10 @@ std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& pat
     std::string text = fmt::format(
         "set terminal {} size 1380,430 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
         terminal);
-    text += block("qt", q_of_t) + block("vt", v_of_t) + block("qs", q_of_s) + block("vs", v_of_s) +
-            block("rate", rate);
-    for (std::size_t c = 0; c < normal.size(); ++c) text += block(fmt::format("n{}", c), normal[c]);
+    text += curve_block("qt", q_of_t) + curve_block("vt", v_of_t) + curve_block("qs", q_of_s) +
+            curve_block("vs", v_of_s) + curve_block("rate", rate);
+    for (std::size_t c = 0; c < normal.size(); ++c)
+      text += curve_block(fmt::format("n{}", c), normal[c]);
     text += fmt::format(
         "set multiplot layout 1,3 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
         "set key above horizontal Left reverse samplen 2\nset grid lc rgb '#e8e8e8'\n",

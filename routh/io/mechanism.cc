@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "routh/io/text.h"
+
 namespace routh::io {
 namespace {
 
@@ -20,12 +22,6 @@ constexpr std::size_t kLargestJacobian = 30'000'000;  // numbers
 
 const std::vector<std::string> kBoxCorners{"bottom_left", "bottom_right", "top_right", "top_left"};
 const std::vector<std::string> kBoxEdges{"bottom", "right", "top", "left"};
-
-/// Position in a list of names, or -1.
-int index_of(const std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
-}
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> parts{""};

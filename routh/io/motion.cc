@@ -8,7 +8,6 @@
 namespace routh::io {
 namespace {
 
-Json list(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
 Json lists(const std::vector<Eigen::VectorXd>& vs) {
   Json j = Json::array();
   for (const Eigen::VectorXd& v : vs) j.push_back(list(v));

@@ -47,20 +47,7 @@ namespace {
 
 constexpr const char* kColours[] = {"#1f5fbf", "#c8281e", "#2a8c4a",
                                     "#e8a200", "#7b3fa0", "#00838f"};
-constexpr std::size_t kCurves = 6;     // of one panel
-constexpr std::size_t kPoints = 4000;  // of one curve
-
-/// One curve as a gnuplot data block.
-using Series = std::vector<std::pair<double, double>>;
-std::string block(const std::string& name, const Series& series) {
-  std::string text = fmt::format("${} << EOD\n", name);
-  const std::size_t stride = series.size() / kPoints + 1;
-  for (std::size_t k = 0; k < series.size(); ++k) {
-    if (k % stride == 0 || k + 1 == series.size())
-      text += fmt::format("{:.8g} {:.8g}\n", series[k].first, series[k].second + 0.0);
-  }
-  return text + "EOD\n";
-}
+constexpr std::size_t kCurves = 6;  // of one panel
 
 /// A velocity over time, with both values at every impact.
 Series velocity_series(const Trajectory& t, int coordinate) {
@@ -133,7 +120,7 @@ std::string plots_script(const Motion& motion, const std::string& terminal) {
     std::string plot;
     for (std::size_t k = 0; k < which.size(); ++k) {
       const std::string name = fmt::format("d{}", k);
-      text += block(name, series_of(which[k]));
+      text += curve_block(name, series_of(which[k]));
       plot +=
           fmt::format("{}${} w l lw 2 lc rgb '{}' title {}", k ? ", " : "plot ", name, kColours[k],
                       gnuplot_text(which[k] < 0 ? "kinetic + potential" : names[which[k]]));

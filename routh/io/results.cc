@@ -16,8 +16,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-Json list(const VectorXd& x) { return std::vector<double>(x.data(), x.data() + x.size()); }
-
 /// Normals of an array ordered as c, and one list of tangentials per contact.
 Json normals(const ImpactProblem& p, const VectorXd& c) { return list(c.head(p.contacts())); }
 Json tangentials(const ImpactProblem& p, const VectorXd& c) {

@@ -13,6 +13,7 @@
 #include "routh/io/files.h"
 #include "routh/io/mechanism.h"
 #include "routh/io/model.h"
+#include "routh/io/text.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh::io {
@@ -20,12 +21,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-/// Position in a list of names, or -1.
-int index_of(const std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
-}
 
 /// The start of a mechanism: named coordinates, then conditions that determine the rest.
 void read_start(const Field& field, Scenario& scenario) {

@@ -19,7 +19,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kAzimuths[] = {-50, -130, 50, 130};  // the first is preferred [degrees]
-constexpr int kCoarse = 8;                            // segments of shapes that are only measured
+constexpr int kRough = 8;                             // segments of shapes that are only measured
 
 AlignedBox3d box_of(const Surface& surface) {
   AlignedBox3d box;
@@ -85,7 +85,7 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
   std::vector<Surface> fixed;
   for (const VectorXd& q : configurations) {
     fixed.clear();
-    for (Surface& s : surfaces(scenario, q, kCoarse)) {
+    for (Surface& s : surfaces(scenario, q, kRough)) {
       if (s.fixed)
         fixed.push_back(std::move(s));
       else
@@ -123,14 +123,14 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
     double visible = azimuth == kAzimuths[0] ? 0.05 : 0;
     for (std::size_t k = 0; k <= 4; ++k) {
       const VectorXd& q = configurations[k * (configurations.size() - 1) / 4];
-      visible += visible_part(surfaces(scenario, q, kCoarse), camera) / 5;
+      visible += visible_part(surfaces(scenario, q, kRough), camera) / 5;
     }
     if (visible > most) scene.camera = camera, most = visible;
   }
 
   AlignedBox2d window;
   for (const VectorXd& q : configurations) {
-    for (const Stroke& stroke : picture(scenario, scene, q, kCoarse)) {
+    for (const Stroke& stroke : picture(scenario, scene, q, kRough)) {
       for (const Vector2d& p : stroke.points) window.extend(p);
     }
   }
@@ -146,7 +146,7 @@ std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const 
 
 std::vector<char> visible(const Scenario& scenario, const Scene& scene, const VectorXd& q,
                           const std::vector<Vector3d>& points) {
-  const std::vector<Surface> all = surfaces(scenario, q, kCoarse);
+  const std::vector<Surface> all = surfaces(scenario, q, kRough);
   // points on a surface count as outside of it
   const Vector3d off = 0.01 * (scene.stage.high - scene.stage.low).norm() * scene.camera.back;
   std::vector<char> answers;

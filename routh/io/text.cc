@@ -1,5 +1,7 @@
 #include "routh/io/text.h"
 
+#include <algorithm>
+
 namespace routh::io {
 namespace {
 
@@ -25,6 +27,11 @@ std::size_t character(std::string_view text) {
 }
 
 }  // namespace
+
+int index_of(const std::vector<std::string>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
 
 std::string without_controls(std::string_view text) {
   std::string out(text);

@@ -2,11 +2,15 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "routh/io/json.h"
 
 /// A user's words in the formats that we write ourselves; gnuplot_text() of gnuplot.h has its own.
 namespace routh::io {
+
+/// Position in a list of names, or -1.
+int index_of(const std::vector<std::string>& names, std::string_view name);
 
 /// On one line: control characters, which terminals obey and XML cannot hold, become spaces.
 std::string without_controls(std::string_view text);

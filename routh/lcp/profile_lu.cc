@@ -3,9 +3,15 @@
 namespace routh::lcp {
 namespace {
 
+/// Four sums side by side: the processor need not wait for one.
 double dot(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+  double sums[4] = {};
+  int k = 0;
+  for (; k + 4 <= n; k += 4) {
+    for (int j = 0; j < 4; ++j) sums[j] += a[k + j] * b[k + j];
+  }
+  double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (; k < n; ++k) sum += a[k] * b[k];
   return sum;
 }
 

@@ -10,11 +10,16 @@ using namespace routh;
 using namespace routh::test;
 using Options = Program;
 
+// a little memory is enough to refuse; sanitizers reserve addresses by the terabyte
+#ifdef ROUTH_SANITIZED
+const std::string kLittleMemory = "ASAN_OPTIONS=hard_rss_limit_mb=4000 ";
+#else
+const std::string kLittleMemory = "ulimit -v 4000000; exec ";
+#endif
+
 void expect_refused(const std::vector<std::pair<std::string, std::string>>& cases) {
   for (const auto& [arguments, hint] : cases) {
-    // a little memory is enough to refuse
-    const Result r =
-        shell("ulimit -v 4000000; exec " + std::string(ROUTH_PROGRAM) + " " + arguments + " 2>&1");
+    const Result r = shell(kLittleMemory + ROUTH_PROGRAM + " " + arguments + " 2>&1");
     EXPECT_EQ(r.code, 2) << arguments << "\n" << r.out;
     EXPECT_TRUE(says(r, hint)) << arguments << " said: " << r.out;
   }

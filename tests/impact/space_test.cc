@@ -11,7 +11,7 @@
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
-#include "routh/impact/sweep_solver.h"
+#include "routh/impact/solve_one.h"
 #include "routh/lcp/enumerate.h"
 #include "routh/lcp/lemke.h"
 
@@ -74,40 +74,6 @@ TEST(Space, TheTableOfModesFindsWhatEnumerationFinds) {
     if (all.continua.empty()) {
       EXPECT_EQ(found.size(), all.outcomes.size()) << "problem " << k;
     }
-  }
-}
-
-// P1 Theorem 7: no step gains energy, whatever solves it.
-TEST(Space, SweepsSolveStepsOfAnySize) {
-  std::mt19937 random(34);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  int by_lemke = 0, unsolved = 0;
-  for (int k = 0; k < 300; ++k) {
-    const int m = 1 + k % 16;
-    const ImpactProblem p = test::random_impact(random, m, 6 + k % 13, 2, 3 + k % 10).problem;
-    const VectorXd bound = VectorXd::NullaryExpr(m, [&] { return uniform(random); });
-    std::vector<int> order(m);
-    std::iota(order.begin(), order.end(), 0);
-    SweepSolver solver(p);
-    VectorXd lambda = VectorXd::Zero(p.c.size());
-    if (!solver.solve(p.c, bound, order, {}, lambda)) ++unsolved;
-    by_lemke += solver.by_lemke();
-    EXPECT_NEAR(solver.residual(), residual(p, lambda, bound), 1e-12);
-    EXPECT_LE(test::energy_change(p, lambda), 1e-9 * p.c.squaredNorm());
-  }
-  EXPECT_EQ(unsolved, 0);
-  EXPECT_LT(by_lemke, 30);
-}
-
-TEST(Space, SweepsReachSolutionsThatEnumerationKnows) {
-  std::mt19937 random(35);
-  for (int k = 0; k < 50; ++k) {
-    const ImpactProblem p = test::random_impact(random, 2, 6, 2, 6).problem;
-    const VectorXd bound = Vector2d(0.3, 0.2);
-    SweepSolver solver(p);
-    VectorXd lambda = VectorXd::Zero(p.c.size());
-    ASSERT_TRUE(solver.solve(p.c, bound, {0, 1}, {}, lambda));
-    EXPECT_TRUE(test::among(enumerate_modes(p, bound).outcomes, solver.c_plus(), 1e-7)) << k;
   }
 }
 
@@ -281,7 +247,6 @@ TEST(Space, ABoxDroppedFlatHasThePlanarBlocksOutcomesAlongEachAxis) {
     const int left[] = {0, along_y ? 1 : 3}, right[] = {along_y ? 3 : 1, 2};
     std::mt19937 random(39);
     std::uniform_real_distribution<double> uniform(0, 0.3);
-    std::vector<int> order{0, 1, 2, 3};
     for (int walk = 0; walk < 20; ++walk) {
       ImpactProblem a = flat, b = box;
       for (int step = 0; step < 6 && colliding(flat, a.c); ++step) {
@@ -289,10 +254,9 @@ TEST(Space, ABoxDroppedFlatHasThePlanarBlocksOutcomesAlongEachAxis) {
         Eigen::Vector4d shares;
         for (const int i : left) shares[i] = bound[0] / 2;
         for (const int i : right) shares[i] = bound[1] / 2;
-        SweepSolver solver(box);
-        VectorXd lambda = VectorXd::Zero(12);
-        ASSERT_TRUE(solver.solve(b.c, shares, order, {}, lambda));
-        b.c = solver.c_plus();
+        const auto found = OneSolution(box).solve(b.c, shares, VectorXd::Zero(12), 1e-10);
+        ASSERT_TRUE(found);
+        b.c = found->c_plus;
         const StepOutcomes planar = enumerate_modes(a, bound);
         Eigen::Vector4d c(b.c[left[0]], b.c[right[0]], b.c[4 + 2 * left[0] + along_y],
                           b.c[4 + 2 * right[0] + along_y]);

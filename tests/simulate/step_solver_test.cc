@@ -84,7 +84,7 @@ StepSolver solved_in_space(const test::RandomImpact& r, int edges, const VectorX
     contact.Jt = r.J.middleRows(m + 2 * i, 2);
     contact.mu = r.problem.mu[i];
     add(solver, contact, r.v);
-    if (bound.size()) solver.bound_impulse(bound[i]);
+    if (bound.size()) solver.bound_impulse(i, bound[i]);
   }
   EXPECT_TRUE(solver.solve(1e-10)) << solver.residual();
   return solver;
