@@ -57,7 +57,7 @@ int run_check(const CheckArguments& a) {
   if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
   io::Scenario scenario = a.scenario.load();
   const std::optional<int> edges = scenario.edges;
-  if (edges.value_or(0) == 0) scenario.edges = io::kEdges;
+  if (edges.value_or(0) == 0) scenario.edges = kEdges;
   io::ImpactCase with_edges = io::impact_case(scenario);
   scenario.edges = edges.value_or(0);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));

@@ -17,11 +17,12 @@ namespace {
 
 constexpr std::uint64_t kFan = 200;  // motions of the figure
 constexpr double kMostRuns = 1e7;
+constexpr int kRecords = 200;  // of a run, unless said otherwise
 
 struct EnsembleArguments {
   ScenarioArguments scenario;
-  std::string method = "hybrid", law = "set", runs = "1024", seed = "0";
-  double end = 0, every = 0;
+  std::string method, law = "set", runs = "1024", seed = "0";
+  double end = 0, every = 0, step = 0;
   HybridArguments hybrid;
   int threads = 0, branch = 0;
   Places places;
@@ -70,23 +71,62 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
   return text;
 }
 
+/// How every run moves.
+struct Moves {
+  MotionByLaw motion;
+  io::Json options;
+  double end, every, step;
+};
+Moves moves_of(const io::Scenario& scenario, const State& start, const std::string& method,
+               const EnsembleArguments& a) {
+  if (method == "hybrid") {
+    const HybridOptions o = hybrid_options(scenario, a.hybrid, a.end, a.every, kRecords);
+    return {motion_by(*scenario.moving(), start, o),
+            {{"end", o.end},
+             {"every", o.every},
+             {"pseudo_impulse", o.dt_pseudo},
+             {"rtol", o.rtol},
+             {"strict", o.strict}},
+            o.end,
+            o.every,
+            0};
+  }
+  TimeSteppingOptions o;
+  o.h = a.step != 0 ? a.step : scenario.simulation.step;
+  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.every = a.every != 0 ? a.every : o.end / kRecords;
+  o.edges = scenario.edges.value_or(0);
+  o.touching = scenario.touching;
+  return {motion_by(*scenario.moving(), start, o),
+          {{"step", o.h}, {"end", o.end}, {"every", o.every}},
+          o.end,
+          o.every,
+          o.h};
+}
+
 int run_ensemble(const EnsembleArguments& a) {
   const Places& places = a.places;
   refuse_foreign(*a.scenario.command, "way", {a.branch > 0 ? "" : "ensembles without --branch"});
   refuse_foreign(*a.scenario.command, "--law", {a.law});
   places.check();
   const io::Scenario scenario = a.scenario.load();
-  if (!scenario.mechanism) {
+  if (!scenario.moving()) {
     throw io::InputError(
-        fmt::format("{}: an ensemble needs a planar mechanism that moves", a.scenario.name));
+        fmt::format("{}: an ensemble needs a mechanism or a model that moves", a.scenario.name));
   }
-  const HybridOptions hybrid = hybrid_options(scenario, a.hybrid, a.end, a.every, 200);
+  const std::string method = !a.method.empty() ? a.method
+                             : scenario.model  ? "time-stepping"
+                                               : "hybrid";
+  refuse_foreign(*a.scenario.command, "--method", {method});
+  if (scenario.model && method == "hybrid")
+    throw io::InputError("--method hybrid: models of MuJoCo are moved by time-stepping");
   const State start{0, scenario.q, scenario.v};
+  const Moves moves = moves_of(scenario, start, method, a);
   const auto numbers = static_cast<double>(scenario.q.size() + scenario.v.size() + 4);
-  check_budget(hybrid.end, 0, hybrid.every, numbers * (places.plot.empty() ? 1 : kFan));
+  check_budget(moves.end, moves.step, moves.every, numbers * (places.plot.empty() ? 1 : kFan));
 
   if (a.branch > 0) {
-    const BranchTree tree = branch(*scenario.mechanism, start, hybrid, a.branch);
+    const BranchTree tree = branch(*scenario.moving(), start, moves.motion, a.branch);
     places.show(describe(scenario, tree), io::to_json(scenario, tree));
     return tree.complete ? kDone : kUnfinished;
   }
@@ -98,10 +138,11 @@ int run_ensemble(const EnsembleArguments& a) {
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
   if (!places.plot.empty()) options.keep = kFan;
   options.progress = progress(options.runs, "ensemble");
-  const EnsembleResult result = ensemble(*scenario.mechanism, start, hybrid, options);
+  const EnsembleResult result = ensemble(*scenario.moving(), start, moves.motion, options);
   clear_progress();
   finishing();
-  places.show(describe(scenario, result), io::to_json(scenario, hybrid, options, result));
+  places.show(describe(scenario, result),
+              io::to_json(scenario, method, moves.options, options, result));
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(scenario, result));
   drawing();
   if (!places.plot.empty() && !interrupted()) {
@@ -123,9 +164,11 @@ void add_ensemble(CLI::App& app, int& code) {
   CLI::App* c = app.add_subcommand(
       "ensemble", "many motions from one start, each impact drawn from its set of outcomes");
   a->scenario.add_to(*c);
-  c->add_option("--method", a->method, "how the runs move between impacts")
-      ->check(CLI::IsMember({"hybrid"}))
-      ->capture_default_str();
+  c->add_option("--method", a->method,
+                "how the runs move between impacts (default: hybrid, models time-stepping)")
+      ->check(CLI::IsMember({"hybrid", "time-stepping"}));
+  c->add_option("--step", a->step, "step h [s] (default: the scenario's)")
+      ->check(positive("a number of seconds"));
   c->add_option("--law", a->law, "how impacts are resolved")
       ->check(CLI::IsMember(impact_law_names()))
       ->capture_default_str();

@@ -10,6 +10,8 @@
 namespace routh::app {
 namespace {
 
+constexpr double kFastest = 1e50;  // velocities that can be asked for
+
 /// "0,0.1,0,-0.2": normals, then tangentials.
 Eigen::VectorXd parse_velocity(const io::ImpactCase& impact, const std::string& text) {
   std::vector<double> numbers;
@@ -27,6 +29,11 @@ Eigen::VectorXd parse_velocity(const io::ImpactCase& impact, const std::string& 
     throw io::InputError(fmt::format(
         "--contains {}: has {} numbers; {} contacts need {} (normals, then tangentials)", text,
         numbers.size(), impact.names.size(), wanted));
+  }
+  for (const double x : numbers) {
+    if (!(std::abs(x) <= kFastest))
+      throw io::InputError(
+          fmt::format("--contains {}: velocities must be numbers up to {:.0e}", text, kFastest));
   }
   return Eigen::Map<Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(wanted));
 }

@@ -282,7 +282,7 @@ int run_impact(const ImpactArguments& a) {
     if (scenario.edges == 0)
       throw io::InputError(fmt::format(
           "--cone circular: the law {} needs a polygon; --edges says of how many edges", a.law));
-    if (!scenario.edges) scenario.edges = io::kEdges;
+    if (!scenario.edges) scenario.edges = kEdges;
   }
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
   if (!a.places.quiet()) fmt::print("{}", describe_before(impact));

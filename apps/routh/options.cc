@@ -56,6 +56,8 @@ const std::vector<Scope>& scopes() {
       {"simulate", kScenario, {"--stiffness", "--contact-damping"}, {kPlane}},
 
       {"ensemble", kLaw, {"--seed"}, {"set"}},
+      {"ensemble", kMethod, {"--step"}, {"time-stepping"}},
+      {"ensemble", kMethod, {"--pseudo-impulse", "--friction", "--rtol", "--strict"}, {"hybrid"}},
       {"ensemble",
        kWay,
        {"--law", "--runs", "--seed", "--threads", "--every", "--csv", "--plot"},

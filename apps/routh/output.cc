@@ -20,6 +20,7 @@
 namespace routh::app {
 
 void Places::check() const {
+  const auto in_words = [](const std::string& path) { return path == "-" ? "/dev/stdout" : path; };
   const std::vector<std::pair<std::string, std::string>> files{
       {"--json", json}, {"--csv", csv}, {"--animate", animate}};
   for (std::size_t k = 0; k < files.size(); ++k) {
@@ -27,7 +28,7 @@ void Places::check() const {
     if (path.empty()) continue;
     if (path != "-") io::check_writable(path);
     for (std::size_t i = 0; i < k; ++i) {
-      if (!files[i].second.empty() && io::same_file(files[i].second, path))
+      if (!files[i].second.empty() && io::same_file(in_words(files[i].second), in_words(path)))
         throw io::InputError(
             fmt::format("{} and {} name the same file; they need two", files[i].first, option));
     }

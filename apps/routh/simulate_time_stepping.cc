@@ -36,16 +36,11 @@ TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
     refuse(
         !o.detection,
         "--no-detection: models in space are stepped without it; it belongs to planar mechanisms");
-    if (!a.law.empty() && a.law != "simultaneous")
-      throw io::InputError(
-          fmt::format("--law {}: through time, models in space follow the simultaneous law alone; "
-                      "'routh impact' "
-                      "has them all",
-                      a.law));
   }
   o.impulses = a.domain == "s";
   if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
-  if (!a.law.empty() && a.law != "simultaneous")
+  // in the plane it is the scheme's own law; in space impacts are found where a law is asked for
+  if (!a.law.empty() && (a.law != "simultaneous" || scenario.model))
     o.law = impact_law(a.law, parse_count("--seed", a.seed));
   return o;
 }

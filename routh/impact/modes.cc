@@ -22,6 +22,7 @@ constexpr double kTabulated =
     1e-7;  // smallest pivot of a mode whose zeros are zeros when solved by a product
 constexpr double kGain =
     1e-9;  // of energy, by an outcome: more means that G is not what it should be
+constexpr double kLarge = 1e3;      // impulses of this size: corners need 113 bits
 constexpr double kEnormous = 1e10;  // impulses of this size: the data decide by their last digits
 
 std::vector<ContactMode> contact_modes(const ImpactProblem& problem, int contact, bool bounded) {
@@ -237,8 +238,12 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       const auto [u, kernel, defect] = system.solve_singular(-s.R * x, size);
       if (defect > lcp::kInconsistent) continue;
       decided = defect <= lcp::kConsistent;
-      for (const VectorXd& corner : lcp::corners(u, kernel, s.Fu, s.Fx * x, tolerance).x) {
-        if (decided) {
+      const lcp::Corners all = lcp::corners(u, kernel, s.Fu, s.Fx * x, tolerance);
+      for (std::size_t k = 0; k < all.x.size(); ++k) {
+        const VectorXd& corner = all.x[k];
+        if (decided && u.lpNorm<Eigen::Infinity>() > kLarge) {
+          consider(precise_corner(problem, s, x, all.tight[k], bound), lcp::kConsistent);
+        } else if (decided) {
           consider(outcome_of(problem, s, x, corner, bound), tolerance);
         } else {
           Outcome outcome{.impulse = s.S * corner + s.P * x, .c_plus = {}, .residual = defect};

@@ -44,6 +44,40 @@ std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeS
   return outcome;
 }
 
+std::optional<Outcome> precise_corner(const ImpactProblem& problem, const ModeSystem& s,
+                                      const Eigen::VectorXd& x, const std::vector<int>& tight,
+                                      const Eigen::VectorXd& lambda_max) {
+  const QuadMatrix G = problem.G.cast<Quad>(), S = s.S.cast<Quad>(), Z = s.Z.cast<Quad>();
+  const QuadVector fixed = (s.P * x).cast<Quad>();
+  const Eigen::Index k = s.K.rows(), d = static_cast<Eigen::Index>(tight.size());
+  const lcp::Equilibrium scale =
+      lcp::equilibrium(s.Z.cwiseAbs() * (problem.G.cwiseAbs() * s.S.cwiseAbs()));
+  QuadMatrix rows(k + d, k);
+  QuadVector rhs(k + d);
+  rows.topRows(k) = scale.row.cast<Quad>().asDiagonal() * QuadMatrix(Z * (G * S));
+  rhs.head(k) = -scale.row.cast<Quad>().cwiseProduct(
+      QuadVector(Z * QuadVector(problem.c.cast<Quad>() + G * fixed)));
+  for (Eigen::Index i = 0; i < d; ++i) {
+    rows.row(k + i) = s.Fu.row(tight[i]).cast<Quad>();
+    rhs[k + i] = -Quad(s.Fx.row(tight[i]).dot(x));
+  }
+  rows = (rows * scale.column.cast<Quad>().asDiagonal()).eval();
+  Eigen::FullPivLU<QuadMatrix> lu(rows);
+  lu.setThreshold(Quad(lcp::kSingular));
+  const QuadVector y = lu.solve(rhs);
+  const QuadVector left = rows * y - rhs;
+  const QuadVector terms = rows.cwiseAbs() * y.cwiseAbs() + rhs.cwiseAbs();
+  for (Eigen::Index r = 0; r < k + d; ++r) {
+    if (abs(left[r]) > Quad(lcp::kInconsistent) * terms[r]) return {};
+  }
+  const QuadVector impulse = fixed + S * scale.column.cast<Quad>().cwiseProduct(y);
+  const QuadVector c_plus = problem.c.cast<Quad>() + G * impulse;
+  Outcome outcome{.impulse = impulse.cast<double>(), .c_plus = c_plus.cast<double>()};
+  outcome.c_plus(s.zeros).setZero();
+  outcome.residual = violation(problem, outcome.impulse, lambda_max, outcome.c_plus).size;
+  return outcome;
+}
+
 Outcome precise_mixture(const ImpactProblem& problem, const Eigen::MatrixXd& pushes,
                         const Eigen::VectorXd& start, const Eigen::MatrixXd& zero) {
   const QuadMatrix G = problem.G.cast<Quad>(), E = pushes.cast<Quad>(), Z = zero.cast<Quad>();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "routh/impact/modes.h"
 
@@ -12,6 +13,12 @@ namespace routh {
 /// empty where there is no bound. Nothing where the mode is singular.
 std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeSystem& s,
                                        const Eigen::VectorXd& x, const Eigen::VectorXd& lambda_max);
+
+/// The same for a corner of the solutions of a singular mode, where these of its inequalities are
+/// tight. Nothing where the mode has no solution there.
+std::optional<Outcome> precise_corner(const ImpactProblem& problem, const ModeSystem& s,
+                                      const Eigen::VectorXd& x, const std::vector<int>& tight,
+                                      const Eigen::VectorXd& lambda_max);
 
 /// The same for some pushes (columns, impulses as c is ordered) whose amounts are about `start`, so
 /// that the velocities of the rows `zero` vanish.

@@ -233,11 +233,13 @@ Violation violation_within(const ImpactProblem& problem, const VectorXd& lambda,
     scale = (mobility.cwiseProduct(lambda.head(problem.contacts()))).cwiseAbs().maxCoeff();
   if (scale == 0) scale = 1;
   Violation worst;
+  if (!lambda.allFinite() || !c_plus.allFinite()) return {kInfinity, Quantity::kNormalImpulse, 0};
   const auto note = [&](Quantity of, int contact, double size, double noise) {
+    const bool known = std::isfinite(size) && std::isfinite(noise);
     const double counted =
-        std::max(0.0, std::abs(size) - noise) + (noise > kTrusted * scale ? noise : 0);
-    if (!(counted / scale <= worst.size))
-      worst = {std::isfinite(counted) ? counted / scale : kInfinity, of, contact};
+        known ? std::max(0.0, std::abs(size) - noise) + (noise > kTrusted * scale ? noise : 0)
+              : kInfinity;
+    if (!(counted / scale <= worst.size)) worst = {counted / scale, of, contact};
   };
 
   for (int i = 0; i < problem.contacts(); ++i) {

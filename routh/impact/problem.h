@@ -35,6 +35,9 @@ struct ImpactProblem {
   bool circular() const { return tangents == 2 && edges == 0; }
 };
 
+/// Edges of a friction cone in space, where a law needs a polygon and none is given.
+constexpr int kEdges = 8;
+
 /// D of P1 (19): the directions of friction as unit columns, ±1 in the plane, at equal angles in
 /// space beginning with the first tangent. Friction of a contact is μ λn times a mixture of them.
 /// Throws std::invalid_argument where the cone is circular: what asks for edges needs some.

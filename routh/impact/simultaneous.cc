@@ -34,7 +34,9 @@ void search(const ImpactProblem& problem, const SimultaneousOptions& options,
   const int m = problem.contacts();
   OneSolution solver(problem);
   const double size = problem.c.norm() / problem.G.diagonal().head(m).mean();
-  for (int attempt = 0; attempt < options.attempts; ++attempt) {
+  // an attempt costs about m³
+  const int attempts = std::min(options.attempts, std::max(4, 100'000 / (m * m * m)));
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     if (options.stop && options.stop()) return;
     Search random(attempt);
     const VectorXd from = attempt == 0 ? VectorXd::Zero(problem.c.size())

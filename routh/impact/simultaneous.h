@@ -14,7 +14,8 @@ struct SimultaneousOptions {
   /// with more, solve_all() searches them.
   double max_modes = 2'000;
   int max_programs = 20'000;  ///< of solve_all(), about half a second
-  int attempts = 200;         ///< random searches where that did not come to an end
+  int attempts =
+      200;  ///< random searches where that did not come to an end; fewer above 8 contacts
   /// Asked now and then; true ends the work with what was found.
   std::function<bool()> stop = {};
 };

@@ -5,9 +5,17 @@
 #include <limits>
 #include <numbers>
 
+#include "routh/lcp/lemke.h"
+
 namespace routh {
 
 using Eigen::VectorXd;
+
+namespace {
+
+constexpr int kCovers = 4;  // of Lemke's algorithm
+
+}  // namespace
 
 OneSolution::OneSolution(const ImpactProblem& problem)
     : units_(problem),
@@ -49,6 +57,24 @@ VectorXd OneSolution::start(double size, const VectorXd& bound,
   return x;
 }
 
+/// The last resort: Lemke's algorithm from some covering vectors.
+void OneSolution::search_by_lemke(const VectorXd& bound, double tolerance, Outcome& outcome) {
+  const Normalised units(at_);
+  const lcp::Problem lcp = bound.size() ? step_lcp(units.problem, units.impulse_from(bound))
+                                        : simultaneous_lcp(units.problem);
+  for (int attempt = 0; attempt < kCovers && outcome.residual > tolerance; ++attempt) {
+    VectorXd cover(lcp.size());
+    for (Eigen::Index i = 0; i < cover.size(); ++i)
+      cover[i] = 1 + 0.9 * std::sin(static_cast<double>(attempt * (i + 1)));
+    const lcp::LemkeResult found = lcp::lemke(lcp, {.cover = cover});
+    const VectorXd impulse = units.impulse_to(impulse_from_lcp(units.problem, found.z));
+    const double r = residual(at_, impulse, bound);
+    if (!(r < outcome.residual)) continue;
+    impulse_ = impulse;
+    outcome = {impulse, at_.c + at_.G * impulse, r};
+  }
+}
+
 std::optional<Outcome> OneSolution::solve(const VectorXd& c, const VectorXd& bound,
                                           const VectorXd& from, double tolerance) {
   at_.c = c;
@@ -68,6 +94,7 @@ std::optional<Outcome> OneSolution::solve(const VectorXd& c, const VectorXd& bou
   }
   impulse_ = units_.impulse_to(impulse_);
   Outcome outcome{impulse_, c + at_.G * impulse_, residual(at_, impulse_, bound)};
+  if (outcome.residual > tolerance && !at_.circular()) search_by_lemke(bound, tolerance, outcome);
   const double zero = 1e-13 * c.lpNorm<Eigen::Infinity>();
   outcome.c_plus = (outcome.c_plus.array().abs() <= zero).select(0, outcome.c_plus);
   if (outcome.residual > tolerance) return {};

@@ -31,6 +31,8 @@ class OneSolution {
   const Eigen::VectorXd& impulse() const { return impulse_; }
 
  private:
+  void search_by_lemke(const Eigen::VectorXd& bound, double tolerance, Outcome& outcome);
+
   Normalised units_;
   ImpactProblem at_;  ///< as given, at the velocity of the last solve
   StepSolver solver_;

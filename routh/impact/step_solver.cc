@@ -417,7 +417,8 @@ bool StepSolver::solve_modes() {
 
 Vector2d StepSolver::pull(const StepContact& contact) const {
   const int t = contact.n + 1;
-  return {x_[t] - c_plus_[t] / contact.g, x_[t + 1] - c_plus_[t + 1] / contact.g};
+  const double mobile = contact.g > 0 ? 1 / contact.g : 0;  // joints may hold it fast
+  return {x_[t] - mobile * c_plus_[t], x_[t + 1] - mobile * c_plus_[t + 1]};
 }
 
 /// The corner of the polygon, a unit vector, and the middle of the side after it.
@@ -466,7 +467,7 @@ Vector2d StepSolver::into_cone(const StepContact& contact, const Vector2d& z) co
 
 /// The tangents of a contact in space that presses. True when something had to be corrected.
 bool StepSolver::correct_slip(StepContact& contact, bool may_change) {
-  const double zero = kSign * scale_, slack = zero / contact.g;
+  const double zero = kSign * scale_, slack = contact.g > 0 ? zero / contact.g : 0;
   const bool slid = contact.mode == StepMode::kSlide;
   if (!slid && !may_change) return slide_along(contact, pull(contact), slack);
   const Vector2d u = contact.u;

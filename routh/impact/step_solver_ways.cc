@@ -51,12 +51,13 @@ void StepSolver::sweep(int sweeps) {
     }
     for (const StepContact& contact : contacts_) {
       const int t = contact.n + 1;
-      set(contact.n,
-          std::clamp(x_[contact.n] - velocity(contact.n) / own(contact.n), 0.0, contact.most));
-      if (contact.tangents == 1) {
+      if (own(contact.n) > 0)
+        set(contact.n,
+            std::clamp(x_[contact.n] - velocity(contact.n) / own(contact.n), 0.0, contact.most));
+      if (contact.tangents == 1 && own(t) > 0) {
         const double limit = contact.mu * x_[contact.n];
         set(t, std::clamp(x_[t] - velocity(t) / own(t), -limit, limit));
-      } else if (contact.tangents == 2) {
+      } else if (contact.tangents == 2 && contact.g > 0) {
         const Vector2d now(velocity(t), velocity(t + 1));
         const Vector2d to = into_cone(contact, Vector2d(x_[t], x_[t + 1]) - now / contact.g);
         set(t, to.x()), set(t + 1, to.y());

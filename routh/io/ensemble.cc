@@ -23,22 +23,18 @@ Json groups_json(const std::vector<EnsembleGroup>& groups) {
 
 }  // namespace
 
-Json to_json(const Scenario& scenario, const HybridOptions& hybrid, const EnsembleOptions& options,
-             const EnsembleResult& result) {
+Json to_json(const Scenario& scenario, const std::string& method, const Json& method_options,
+             const EnsembleOptions& options, const EnsembleResult& result) {
   Json j;
   j["scenario"] = scenario.name;
-  j["method"] = "hybrid";
+  j["method"] = method;
   j["parameters"] = Json::object();
   for (const Parameter& p : scenario.parameters) j["parameters"][p.name] = p.value;
   j["options"] = {{"law", options.law},
                   {"runs", options.runs},
                   {"seed", options.seed},
-                  {"threads", options.threads},
-                  {"end", hybrid.end},
-                  {"every", hybrid.every},
-                  {"pseudo_impulse", hybrid.dt_pseudo},
-                  {"rtol", hybrid.rtol},
-                  {"strict", hybrid.strict}};
+                  {"threads", options.threads}};
+  j["options"].update(method_options);
   j["complete"] = !result.stopped;
   j["incomplete"] = result.stopped;
   j["coordinates"] = scenario.coordinates;

@@ -10,8 +10,9 @@
 /// Ensembles as JSON, CSV and figures. docs/through-time.md.
 namespace routh::io {
 
-Json to_json(const Scenario& scenario, const HybridOptions& hybrid, const EnsembleOptions& options,
-             const EnsembleResult& result);
+/// `method` and its options as the user gave them.
+Json to_json(const Scenario& scenario, const std::string& method, const Json& method_options,
+             const EnsembleOptions& options, const EnsembleResult& result);
 Json to_json(const Scenario& scenario, const BranchTree& tree);
 /// One row per run.
 std::string to_csv(const Scenario& scenario, const EnsembleResult& result);

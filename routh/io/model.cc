@@ -33,6 +33,8 @@ void replace(const std::string& option, const std::vector<double>& given,
                                  names.size(), join(names)));
   }
   x = Eigen::Map<const VectorXd>(given.data(), static_cast<Eigen::Index>(given.size()));
+  if (!x.allFinite())
+    throw InputError(fmt::format("{}: a number is not finite; all must be", option));
 }
 
 State state_of(mujoco::System& system, const ModelStart& start, const std::string& path) {

@@ -116,6 +116,19 @@ double since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
+/// What reduce() makes of other scenarios, as it was given.
+ReducedImpact in_contact_space(const Scenario& s, std::vector<int> contacts) {
+  const Eigen::Index n = s.v.size(), m = static_cast<Eigen::Index>(contacts.size());
+  ReducedImpact reduced{.problem = {.G = *s.delassus, .c = s.v, .mu = VectorXd(m)},
+                        .J = Eigen::MatrixXd::Identity(n, n),
+                        .Mdag = *s.delassus,
+                        .W = *s.delassus,
+                        .contacts = std::move(contacts)};
+  reduced.problem.tangents = static_cast<int>(n / m) - 1;
+  for (Eigen::Index i = 0; i < m; ++i) reduced.problem.mu[i] = s.terms.contacts[i].mu;
+  return reduced;
+}
+
 double worst_residual(const std::vector<OutcomeRow>& rows) {
   double worst = 0;
   for (const OutcomeRow& row : rows) worst = std::max(worst, row.outcome.residual);
@@ -136,7 +149,8 @@ ImpactCase impact_case(Scenario scenario) {
   try {
     std::vector<int> contacts = touching_contacts(s.terms, s.touching);
     if (s.extreme_points) contacts = extreme_points(s.terms, contacts);
-    impact.reduced = reduce(s.terms, s.v, std::move(contacts));
+    impact.reduced = s.delassus ? in_contact_space(s, std::move(contacts))
+                                : reduce(s.terms, s.v, std::move(contacts));
   } catch (const std::invalid_argument& e) {
     throw InputError(
         fmt::format("{}: {}{}", s.name, e.what(),

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "routh/io/builtin_scenarios.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
+#include "routh/io/matrices.h"
 #include "routh/io/mechanism.h"
 #include "routh/io/model.h"
 #include "routh/io/text.h"
@@ -91,65 +91,6 @@ void read_start(const Field& field, Scenario& scenario) {
         rest[name].fail("must be two coordinates whose velocities move the contact");
       scenario.v(by) = lu.solve(-rows * others);
     }
-  }
-}
-
-/// Plain matrices: M, Jn, Jt, mu, v and optionally A, contact names, gaps and step.
-void read_matrices(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "M", "Jn", "Jt", "mu", "v", "A", "names", "impact"});
-  Terms& terms = scenario.terms;
-  scenario.v = field["v"].vector();
-  const Eigen::Index nv = scenario.v.size();
-  if (nv == 0) field["v"].fail("must have at least one number");
-  terms.M = field["M"].matrix();
-  if (terms.M.rows() != nv || terms.M.cols() != nv) {
-    field["M"].fail(fmt::format("is {} x {}; v has {} entries, so M must be {} x {}",
-                                terms.M.rows(), terms.M.cols(), nv, nv, nv));
-  }
-  terms.forces = VectorXd::Zero(nv);
-  const MatrixXd Jn = field["Jn"].matrix(), Jt = field["Jt"].matrix();
-  const Eigen::Index m = Jn.rows();
-  for (const auto& [name, J] : {std::pair<std::string, const MatrixXd&>{"Jn", Jn}, {"Jt", Jt}}) {
-    if (J.cols() != nv)
-      field[name].fail(fmt::format("has {} columns; v has {} entries", J.cols(), nv));
-  }
-  if (m == 0) field["Jn"].fail("there must be at least one contact");
-  if (Jt.rows() != m && Jt.rows() != 2 * m) {
-    field["Jt"].fail(
-        fmt::format("has {} rows; with {} contacts it must have {} (planar) or {} (in space)",
-                    Jt.rows(), m, m, 2 * m));
-  }
-  VectorXd mu = field["mu"].is_sequence() ? field["mu"].vector()
-                                          : VectorXd::Constant(m, field["mu"].number());
-  if (mu.size() != m)
-    field["mu"].fail(fmt::format("has {} entries; there are {} contacts", mu.size(), m));
-  if (mu.minCoeff() < 0) field["mu"].fail("friction must not be negative");
-  terms.A = field.has("A") ? field["A"].matrix() : MatrixXd(0, nv);
-  if (terms.A.cols() != nv)
-    field["A"].fail(fmt::format("has {} columns; v has {} entries", terms.A.cols(), nv));
-  if (terms.A.rows() > 0 &&
-      (terms.A * scenario.v).lpNorm<Eigen::Infinity>() >
-          1e-9 * (terms.A.cwiseAbs() * scenario.v.cwiseAbs()).lpNorm<Eigen::Infinity>())
-    field["v"].fail("violates the bilateral rows: A v must be zero");
-  terms.joint_gap = VectorXd::Zero(terms.A.rows());
-
-  const Eigen::Index tangents = Jt.rows() / m;
-  if (field.has("names") && field["names"].size() != static_cast<std::size_t>(m))
-    field["names"].fail(fmt::format("must name all {} contacts", m));
-  std::set<std::string> known;
-  for (Eigen::Index i = 0; field.has("names") && i < m; ++i) {
-    const Field name = field["names"][i];
-    if (!known.insert(name.text()).second)
-      name.fail("another contact is called '" + name.text() + "'");
-  }
-  for (Eigen::Index i = 0; i < m; ++i) {
-    terms.contacts.push_back({.name = field.has("names") ? field["names"][i].text()
-                                      : i < 26 ? std::string(1, static_cast<char>('A' + i))
-                                               : fmt::format("C{}", i),
-                              .phi = 0,
-                              .Jn = Jn.row(i),
-                              .Jt = Jt.middleRows(i * tangents, tangents),
-                              .mu = mu[i]});
   }
 }
 
@@ -274,10 +215,12 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     scenario.simulation.method = "event-selected";
   } else if (root.has("M")) {
     read_matrices(root, scenario);
-    for (Eigen::Index i = 0; i < scenario.v.size(); ++i)
-      scenario.velocities.push_back(std::to_string(i));
+  } else if (root.has("G")) {
+    read_contact_space(root, scenario);
   } else {
-    root.fail("must have 'mechanism', 'system' or the matrices M, Jn, Jt, mu, v");
+    root.fail(
+        "must have 'mechanism', 'system', the matrices M, Jn, Jt, mu, v or those of contact space, "
+        "G, c, mu");
   }
   if (root.has("impact")) {
     const Field impact = root["impact"];

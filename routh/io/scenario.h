@@ -37,9 +37,6 @@ struct SimulationDefaults {
   double eps = 1e-3;   ///< event-selected: width of a guard's neighbourhood, in the units of h
 };
 
-/// Edges of a friction cone in space, where a law needs a polygon and none is given.
-constexpr int kEdges = 8;
-
 struct Scenario {
   std::string name;  ///< of the built-in scenario, or the file's path
   std::string title;
@@ -54,7 +51,9 @@ struct Scenario {
   std::vector<Limb> limbs;                      ///< coordinates without mass
   Eigen::VectorXd q, v;                         ///< at the start; q is empty for plain matrices
   Terms terms;                                  ///< at the start
-  double touching = 1e-6;                       ///< gaps up to this take part in an impact [m]
+  /// G of a problem given in contact space, where v is the contact velocity.
+  std::optional<Eigen::MatrixXd> delassus;
+  double touching = 1e-6;  ///< gaps up to this take part in an impact [m]
   /// Of friction cones in space; 0: circular. Not given: as suits the law or method.
   std::optional<int> edges;
   bool extreme_points = false;  ///< leave out contacts inside a patch of others

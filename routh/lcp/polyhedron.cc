@@ -10,12 +10,15 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-void insert_distinct(std::vector<VectorXd>& list, const VectorXd& x, double tolerance) {
+constexpr double kRounding = 1e-14;  // of a sum, relative to its terms
+
+/// False: it is known, entry by entry.
+bool insert_distinct(std::vector<VectorXd>& list, const VectorXd& x, double tolerance) {
   for (const VectorXd& known : list) {
-    if ((known - x).lpNorm<Eigen::Infinity>() <= tolerance * (1 + x.lpNorm<Eigen::Infinity>()))
-      return;
+    if (((known - x).array().abs() <= tolerance * (1 + x.array().abs())).all()) return false;
   }
   list.push_back(x);
+  return true;
 }
 
 /// Calls visit(chosen) for every subset of `size` out of 0..count-1.
@@ -51,12 +54,13 @@ Corners corners(const VectorXd& x0, const MatrixXd& N, const MatrixXd& F, const 
 
   const double data = 1e-300 + (f.size() ? f.lpNorm<Eigen::Infinity>() : 0.0);
   const auto feasible = [&](const VectorXd& t) {
-    const VectorXd slack = H * t + g;
-    const VectorXd terms = H.cwiseAbs() * t.cwiseAbs() + F.cwiseAbs() * x0.cwiseAbs();
-    return ((slack + tolerance * terms).array() >= -tolerance * data).all();
+    const VectorXd x = x0 + N * t, slack = H * t + g;
+    const VectorXd terms = F.cwiseAbs() * x.cwiseAbs();
+    const VectorXd rounding = F.cwiseAbs() * VectorXd(x0.cwiseAbs() + N.cwiseAbs() * t.cwiseAbs());
+    return ((slack + tolerance * terms + kRounding * rounding).array() >= -tolerance * data).all();
   };
   if (d == 0) {
-    if (feasible(VectorXd(0))) result.x.push_back(x0);
+    if (feasible(VectorXd(0))) result.x.push_back(x0), result.tight.emplace_back();
     return result;
   }
 
@@ -69,7 +73,9 @@ Corners corners(const VectorXd& x0, const MatrixXd& N, const MatrixXd& F, const 
     lu.setThreshold(1e-11);
     if (!lu.isInvertible()) return;
     const VectorXd t = lu.solve(-offsets(tight));
-    if (feasible(t)) insert_distinct(result.x, x0 + N * t, 1e3 * tolerance);
+    if (!feasible(t) || !insert_distinct(result.x, x0 + N * t, 1e3 * tolerance)) return;
+    result.tight.emplace_back();
+    for (const int k : tight) result.tight.back().push_back(varying[k]);
   });
 
   // extreme directions: d - 1 tight, the rest not decreasing

@@ -18,13 +18,38 @@ namespace {
 
 using Eigen::VectorXd;
 
+constexpr double kTouching = 1e-6;  // gaps up to this are closed [m]
+
+std::string braced(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return "{" + text + "}";
+}
+
 std::string word_of(const Trajectory& t, const std::vector<Contact>& contacts) {
   std::string word;
-  for (const Mode& mode : t.modes) {
-    if (!word.empty()) word += ' ';
-    word += to_string(mode, contacts);
+  const auto add = [&](const std::string& letter) { word += (word.empty() ? "" : " ") + letter; };
+  for (const Mode& mode : t.modes) add(to_string(mode, contacts));
+  for (const Event& e : t.events) {
+    if (!t.modes.empty() || e.kind != EventKind::kImpact) continue;
+    std::vector<std::string> names;
+    for (const int i : e.contacts)
+      names.push_back(t.contact_names.empty() ? contacts[i].name : t.contact_names[i]);
+    std::sort(names.begin(), names.end());
+    add(braced(names));
   }
   return word;
+}
+
+std::string final_mode_of(const System& system, const Trajectory& t,
+                          const std::vector<Contact>& contacts) {
+  if (!t.modes.empty()) return to_string(t.modes.back(), contacts);
+  std::vector<std::string> names;
+  for (const Contact& contact : system.terms(t.final.q, t.final.v, t.final.time).contacts) {
+    if (contact.phi <= kTouching) names.push_back(contact.name);
+  }
+  std::sort(names.begin(), names.end());
+  return braced(names);
 }
 
 /// A seed of its own for every run; the law adds the number of the impact.
@@ -41,7 +66,7 @@ EnsembleRun summary(const System& system, const Trajectory& t, std::uint64_t ind
                   .status = t.status,
                   .final = t.final,
                   .word = word_of(t, contacts),
-                  .final_mode = t.modes.empty() ? "" : to_string(t.modes.back(), contacts),
+                  .final_mode = final_mode_of(system, t, contacts),
                   .message = t.message,
                   .energy_start = t.energy.front(),
                   .energy_end = t.energy.back(),
@@ -49,10 +74,7 @@ EnsembleRun summary(const System& system, const Trajectory& t, std::uint64_t ind
   for (const Event& e : t.events) {
     if (e.kind != EventKind::kImpact) continue;
     ++run.impacts;
-    // q stands still in an impact: the inertia of the start serves where it is constant, that of
-    // the recorded state elsewhere
-    const auto at = std::lower_bound(t.time.begin(), t.time.end(), e.time) - t.time.begin();
-    const Terms terms = system.terms(t.q[std::min<std::size_t>(at, t.q.size() - 1)], e.v_minus);
+    const Terms terms = system.terms(e.q, e.v_minus, e.time);
     run.largest_gain = std::max(run.largest_gain,
                                 kinetic_energy(terms, e.v_plus) - kinetic_energy(terms, e.v_minus));
   }
@@ -76,7 +98,7 @@ std::vector<EnsembleGroup> grouped(const std::vector<EnsembleRun>& runs,
 
 }  // namespace
 
-EnsembleResult ensemble(const System& system, const State& start, const HybridOptions& hybrid,
+EnsembleResult ensemble(const System& system, const State& start, const MotionByLaw& motion,
                         const EnsembleOptions& options) {
   if (options.runs == 0) throw std::invalid_argument("runs must be at least 1");
   const auto began = std::chrono::steady_clock::now();
@@ -94,13 +116,11 @@ EnsembleResult ensemble(const System& system, const State& start, const HybridOp
   const auto work = [&](bool reports) {
     for (std::uint64_t k = next++; k < options.runs && !stop; k = next++) {
       try {
-        HybridOptions own = hybrid;
-        own.law = impact_law(options.law, mixed(options.seed, k));
-        own.progress = [&, reports](double) {
-          if (reports && options.progress && !options.progress(done)) stop = true;
-          return !stop;
-        };
-        Trajectory t = simulate(system, start, own);
+        Trajectory t =
+            motion(impact_law(options.law, mixed(options.seed, k)), [&, reports](double) {
+              if (reports && options.progress && !options.progress(done)) stop = true;
+              return !stop;
+            });
         if (t.status == SimulationStatus::kInterrupted) break;
         result.runs[k] = summary(system, t, k, contacts);
         if (k < result.kept.size()) result.kept[k] = std::move(t);
@@ -158,11 +178,9 @@ struct Scripted {
   Trajectory trajectory;
   std::vector<int> outcomes;  ///< of every impact
 };
-Scripted follow(const System& system, const State& start, const HybridOptions& hybrid,
-                const std::vector<int>& choices) {
+Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices) {
   Scripted run;
-  HybridOptions own = hybrid;
-  own.law = [&](const ImpactProblem& problem, std::uint64_t) {
+  const ImpactLaw law = [&](const ImpactProblem& problem, std::uint64_t) {
     const std::vector<Outcome> found = extremes(problem);
     if (found.empty()) throw std::runtime_error("an impact has no outcome");
     const std::size_t impact = run.outcomes.size();
@@ -170,19 +188,19 @@ Scripted follow(const System& system, const State& start, const HybridOptions& h
     const int choice = impact < choices.size() ? choices[impact] : 0;
     return ChosenOutcome{found.at(choice), static_cast<int>(found.size())};
   };
-  run.trajectory = simulate(system, start, own);
+  run.trajectory = motion(law, {});
   return run;
 }
 
 }  // namespace
 
-BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid, int depth,
+BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
                   int most) {
   const std::vector<Contact> contacts = system.terms(start.q, start.v, start.time).contacts;
   BranchTree tree;
   std::vector<std::vector<int>> choices;  // that lead to each branch
   const auto grow = [&](int parent, std::vector<int> path) {
-    const Scripted run = follow(system, start, hybrid, path);
+    const Scripted run = follow(motion, path);
     Branch b{.parent = parent,
              .depth = static_cast<int>(path.size()),
              .choice = path.empty() ? 0 : path.back(),
@@ -194,9 +212,7 @@ BranchTree branch(const System& system, const State& start, const HybridOptions&
     int impacts = 0;
     for (const Event& e : run.trajectory.events) {
       if (e.kind != EventKind::kImpact || ++impacts != b.depth) continue;
-      const auto& times = run.trajectory.time;
-      const auto at = std::lower_bound(times.begin(), times.end(), e.time) - times.begin();
-      b.state = {e.time, run.trajectory.q[std::min<std::size_t>(at, times.size() - 1)], e.v_plus};
+      b.state = {e.time, e.q, e.v_plus};
     }
     for (Branch& other : tree.branches) {
       if (other.depth != b.depth || b.depth == 0) continue;

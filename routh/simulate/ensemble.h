@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/time_stepping.h"
 
 /// Many motions from one start: where an impact has a set of outcomes, every run draws its own, or
 /// all extreme ones are followed as a tree.
@@ -26,8 +27,9 @@ struct EnsembleRun {
   std::uint64_t index = 0;
   SimulationStatus status = SimulationStatus::kDone;
   State final;
-  std::string word;        ///< the contact modes it went through
-  std::string final_mode;  ///< the last of them
+  /// The contact modes it went through; by time-stepping, the contacts of its impacts.
+  std::string word;
+  std::string final_mode;  ///< the last mode; by time-stepping, the contacts that touch at the end
   std::string message;     ///< why it stopped before the end
   int impacts = 0;
   double energy_start = 0, energy_end = 0;  ///< [J]
@@ -50,10 +52,34 @@ struct [[nodiscard]] EnsembleResult {
   double seconds = 0;
 };
 
-/// A run that stops before its end keeps its place, with its reason. One that simulate() refuses is
-/// kept as failed; when all are, the first reason is thrown.
-EnsembleResult ensemble(const System& system, const State& start, const HybridOptions& hybrid,
+/// One motion: with this law at its impacts, until `progress` says false.
+using MotionByLaw = std::function<Trajectory(const ImpactLaw& law,
+                                             const std::function<bool(double time)>& progress)>;
+/// By simulate() with HybridOptions or TimeSteppingOptions.
+template <class Options>
+MotionByLaw motion_by(const System& system, const State& start, const Options& options) {
+  return
+      [&system, start, options](const ImpactLaw& law, const std::function<bool(double)>& progress) {
+        Options own = options;
+        own.law = law;
+        own.progress = progress;
+        return simulate(system, start, own);
+      };
+}
+
+/// A run that stops before its end keeps its place, with its reason. One that is refused is kept as
+/// failed; when all are, the first reason is thrown.
+EnsembleResult ensemble(const System& system, const State& start, const MotionByLaw& motion,
                         const EnsembleOptions& options);
+inline EnsembleResult ensemble(const System& system, const State& start,
+                               const HybridOptions& hybrid, const EnsembleOptions& options) {
+  return ensemble(system, start, motion_by(system, start, hybrid), options);
+}
+inline EnsembleResult ensemble(const System& system, const State& start,
+                               const TimeSteppingOptions& stepping,
+                               const EnsembleOptions& options) {
+  return ensemble(system, start, motion_by(system, start, stepping), options);
+}
 
 /// One extreme outcome of an impact, followed to the next.
 struct Branch {
@@ -74,7 +100,15 @@ struct [[nodiscard]] BranchTree {
 
 /// Every extreme outcome (simultaneous and sequential in every order) of the first `depth` impacts.
 /// Branches that reach the same state after the same number of impacts are merged.
-BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid, int depth,
+BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
                   int most = 10'000);
+inline BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid,
+                         int depth, int most = 10'000) {
+  return branch(system, start, motion_by(system, start, hybrid), depth, most);
+}
+inline BranchTree branch(const System& system, const State& start,
+                         const TimeSteppingOptions& stepping, int depth, int most = 10'000) {
+  return branch(system, start, motion_by(system, start, stepping), depth, most);
+}
 
 }  // namespace routh

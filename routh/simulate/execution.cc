@@ -186,6 +186,7 @@ void Execution::impact(const std::vector<int>& scope) {
   record(true);
   Event event{
       .time = t, .kind = EventKind::kImpact, .contacts = scope, .v_minus = v, .mode_before = mode};
+  event.q = q;
   event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(scope.size()));
   Mode next(mode.size(), Grip::kOpen);
   if (o.law) {
@@ -257,6 +258,7 @@ bool Execution::without_collision(const std::vector<int>& scope) {
               .v_minus = v,
               .outcomes = chosen->outcomes,
               .mode_before = mode};
+  event.q = q;
   event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(scope.size()));
   Mode next(mode.size(), Grip::kOpen);
   take_outcome(reduced, chosen->outcome, event, next);

@@ -35,14 +35,15 @@ std::vector<VectorXd> impulses_of(const ImpactProblem& problem, const Sequential
     double nearest = HUGE_VAL;
     VectorXd best = VectorXd::Zero(sum.size());
     for (int i = 0; i < problem.contacts(); ++i) {
-      Eigen::MatrixX2d columns(sum.size(), 2);
-      columns << problem.G.col(i), problem.G.col(problem.tangent(i));
-      const Eigen::Vector2d x = columns.colPivHouseholderQr().solve(change);
+      const int t = problem.tangent(i), tangents = problem.tangents;
+      Eigen::MatrixXd columns(sum.size(), 1 + tangents);
+      columns << problem.G.col(i), problem.G.middleCols(t, tangents);
+      const VectorXd x = columns.colPivHouseholderQr().solve(change);
       const double distance = (columns * x - change).norm();
       if (distance >= nearest) continue;
       nearest = distance;
       best.setZero();
-      best[i] = x[0], best[problem.tangent(i)] = x[1];
+      best[i] = x[0], best.segment(t, tangents) = x.tail(tangents);
     }
     impulses.push_back(sum += best);
   }
@@ -56,9 +57,9 @@ ChosenOutcome choose_sequential(const ImpactProblem& problem, std::uint64_t) {
   return {first.outcome, static_cast<int>(result.outcomes.size()), impulses_of(problem, first)};
 }
 
-ChosenOutcome choose_sample(const ImpactProblem& problem, std::uint64_t seed,
-                            std::uint64_t impact) {
+ChosenOutcome choose_sample(ImpactProblem problem, std::uint64_t seed, std::uint64_t impact) {
   if (!colliding(problem, problem.c)) return choose_simultaneous(problem, impact);
+  if (problem.circular()) problem.edges = kEdges;  // steps of the set are for polygons
   // steps of the size of the impulse that stops the fastest contact alone
   const int m = problem.contacts();
   const double step = -problem.normal().minCoeff() / problem.G.diagonal().head(m).mean();

@@ -30,7 +30,8 @@ std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
                                                       const std::vector<int>& sliding);
 
 /// The laws of the engine by name: simultaneous (the first outcome), sequential (the first order),
-/// set (one sample, drawn by seed and impact number). Throws std::invalid_argument for other names.
+/// set (one sample, drawn by seed and impact number; where the cone is circular, with kEdges
+/// edges). Throws std::invalid_argument for other names.
 ImpactLaw impact_law(const std::string& name, std::uint64_t seed = 0);
 std::vector<std::string> impact_law_names();
 

@@ -187,6 +187,7 @@ void Stepper::finish_impact(Event event, VectorXd impulse) {
   }
   v_weighted = s.v;
   event.v_plus = s.v;
+  event.q = s.q;
   event.impulse = std::move(impulse);
   log.events.push_back(std::move(event));
   record_impact();

@@ -47,6 +47,7 @@ struct Event {
   EventKind kind = EventKind::kImpact;
   std::vector<int> contacts;        ///< of Terms::contacts
   Eigen::VectorXd v_minus, v_plus;  ///< equal unless it is an impact
+  Eigen::VectorXd q;                ///< of an impact: where it happens
   Eigen::VectorXd impulse;          ///< [N s] normal and tangential of each contact in turn
   /// Impulses up to where the law's own path bends, the last up to its end; empty: straight.
   std::vector<Eigen::VectorXd> path = {};

@@ -433,8 +433,9 @@ TEST_F(App, ModelsAreAnsweredOrRefusedWithAReason) {
       {"impact rocking-block --state land", "--state"},
       {"impact rocking-block --compare mujoco", "not a model"},
       {"simulate quadruped --method hybrid", "time-stepping"},
-      {"simulate quadruped --law set", "simultaneous law alone"},
-      {"ensemble quadruped", "planar"}};
+      {"ensemble quadruped --method hybrid", "time-stepping"},
+      {"ensemble quadruped --rtol 1e-6", "--rtol belongs to --method hybrid"},
+      {"ensemble rocking-block --step 1e-3", "--step belongs to --method time-stepping"}};
   for (const auto& [arguments, reason] : refused) {
     const Result r = run(arguments);
     EXPECT_EQ(r.code, 2) << arguments;

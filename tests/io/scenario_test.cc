@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "routh/io/document.h"
 #include "routh/io/files.h"
@@ -163,6 +165,71 @@ TEST_F(ScenarioFile, ContactsThatDoNotTouchAreLeftOut) {
       "friction: 0.5}\n    - {name: B, between: [box.hull.top_left, floor], friction: 0.5}"))));
   EXPECT_EQ(impact.names, std::vector<std::string>{"A"});
   EXPECT_EQ(impact.apart, std::vector<std::string>{"B"});
+}
+
+/// A list, or a list of lists, of YAML.
+std::string yaml(const Eigen::MatrixXd& m) {
+  const Eigen::IOFormat rows(Eigen::FullPrecision, Eigen::DontAlignCols, ", ", ", ", "[", "]", "[",
+                             "]");
+  std::ostringstream text;
+  text << (m.cols() == 1 ? Eigen::MatrixXd(m.transpose()) : m).format(rows);
+  return m.cols() == 1 ? text.str().substr(1, text.str().size() - 2) : text.str();
+}
+
+// The same impact by its mechanism and in contact space, rows in either order.
+TEST_F(ScenarioFile, InContactSpaceHasTheOutcomesOfItsMechanism) {
+  for (const char* name : {"rocking-block", "compass-gait", "thrown-box"}) {
+    if (is_model(name) && !has_models()) continue;
+    Scenario scenario = load_scenario(name);
+    scenario.edges = kEdges;
+    const ImpactCase by_mechanism = impact_case(scenario);
+    const ImpactProblem& p = by_mechanism.problem();
+    const int m = p.contacts(), k = 1 + p.tangents, n = k * m;
+    std::vector<int> turn(n);  // where the row of a contact stands
+    for (int i = 0; i < m; ++i) {
+      turn[k * i] = i;
+      for (int t = 0; t < p.tangents; ++t) turn[k * i + 1 + t] = p.tangent(i) + t;
+    }
+    const ImpactReport expected = report_simultaneous(by_mechanism, {});
+    for (const bool in_turn : {false, true}) {
+      const Eigen::MatrixXd G = in_turn ? Eigen::MatrixXd(p.G(turn, turn)) : p.G;
+      const Eigen::VectorXd c = in_turn ? Eigen::VectorXd(p.c(turn)) : p.c;
+      Scenario given =
+          load_scenario(write("G: " + yaml(G) + "\nc: " + yaml(c) + "\nmu: " + yaml(p.mu) +
+                              "\ntangents: " + std::to_string(p.tangents) +
+                              (in_turn ? "\norder: by_contact\n" : "\n")));
+      given.edges = kEdges;
+      const ImpactCase impact = impact_case(given);
+      EXPECT_EQ(impact.problem().tangents, p.tangents);
+      const ImpactReport report = report_simultaneous(impact, {});
+      ASSERT_EQ(report.outcomes.size(), expected.outcomes.size()) << name;
+      for (std::size_t r = 0; r < report.outcomes.size(); ++r) {
+        EXPECT_LT((report.outcomes[r].outcome.c_plus - expected.outcomes[r].outcome.c_plus).norm(),
+                  1e-9);
+        EXPECT_NEAR(report.outcomes[r].energy - report.outcomes[0].energy,
+                    expected.outcomes[r].energy - expected.outcomes[0].energy, 1e-9);
+      }
+    }
+  }
+}
+
+TEST_F(ScenarioFile, InContactSpaceNamesWhatIsWrong) {
+  const std::string good = "G: [[1, 0], [0, 1]]\nc: [-1, 0]\nmu: 0.5\n";
+  EXPECT_EQ(failure(good), "");
+  const std::vector<std::array<std::string, 3>> cases{
+      {"G: [[1, 0], [0, 1]]", "G: [[1, 0, 0], [0, 1, 0]]", "G must be 2 x 2"},
+      {"G: [[1, 0], [0, 1]]", "G: [[1, 2], [0, 1]]", "symmetric"},
+      {"G: [[1, 0], [0, 1]]", "G: [[1, 2], [2, 1]]", "eigenvalue -1"},
+      {"c: [-1, 0]", "c: [-1, 0, 0]", "c: has 3 entries"},
+      {"c: [-1, 0]", "c: []", "c"},
+      {"mu: 0.5", "mu: [0.5, 0.5]", "there are 1 contacts"},
+      {"mu: 0.5", "mu: -1", "negative"},
+      {"mu: 0.5", "mu: 0.5\ntangents: 3", "1 (planar) or 2"},
+      {"mu: 0.5", "mu: 0.5\norder: by_row", "by_contact"},
+      {"mu: 0.5", "mu: 0.5\nJn: [[1, 0]]", "Jn"}};
+  for (const auto& [from, to, hint] : cases)
+    EXPECT_NE(failure(replaced(good, from, to)).find(hint), std::string::npos)
+        << to << " said: " << failure(replaced(good, from, to));
 }
 
 }  // namespace
