@@ -504,6 +504,7 @@ int StepSolver::correct_modes(bool all) {
   const double zero = kSign * scale_;
   int failed = 0;
   for (StepContact& contact : contacts_) {
+    if (!moves(contact)) continue;
     const bool may_change = all || failed == 0;
     const double xn = x_[contact.n];
     const StepMode before = contact.mode;
@@ -554,9 +555,10 @@ void StepSolver::read_modes() {
   for (StepContact& contact : contacts_) {
     const auto free = [&](int r) { return own(r) > 0 ? x_[r] - c_plus_[r] / own(r) : x_[r]; };
     const double pressed = free(contact.n), load = contact.mu * std::max(0.0, x_[contact.n]);
-    contact.mode = pressed <= 0 ? StepMode::kOpen : StepMode::kStick;
+    const bool open = pressed <= 0 || !moves(contact);
+    contact.mode = open ? StepMode::kOpen : StepMode::kStick;
     contact.saturated = pressed >= contact.most * (1 - 1e-12);
-    if (pressed <= 0 || contact.tangents == 0) continue;
+    if (open || contact.tangents == 0) continue;
     if (contact.tangents == 1) {
       const double pulled = free(contact.n + 1);
       if (std::abs(pulled) >= load * (1 - 1e-12))

@@ -186,6 +186,8 @@ class StepSolver {
   void measure();
   void apply_rows();
   double own(int row) const;
+  /// Can impulses move the contact along its normal? If not, none presses it.
+  bool moves(const StepContact& contact) const { return own(contact.n) > 0; }
   int size_of(int group) const { return starts_[group + 1] - starts_[group]; }
 
   std::vector<int> starts_;  // of the groups, then nv

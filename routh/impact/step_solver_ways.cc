@@ -180,6 +180,9 @@ bool StepSolver::solve(double tolerance) {
     return true;
   }
   if (!assembled_) assemble();
+  for (StepContact& contact : contacts_) {
+    if (!moves(contact)) contact.mode = StepMode::kOpen;
+  }
 
   const bool settled = active_set(kMostSystems);
   measure();

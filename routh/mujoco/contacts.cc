@@ -109,6 +109,22 @@ bool repeats(const Touch& a, const Touch& b, bool by_iteration) {
          (a.frame.row(0) - b.frame.row(0)).norm() < (by_iteration ? 0.02 : 1e-9);
 }
 
+/// Where on the first geometry: which corner, edge or face of a box, which end of a capsule. Round
+/// ones look alike everywhere.
+constexpr int kRegions = 27, kMostInRegion = 8;
+int region_of(const mjModel& model, const Placed& first, const Touch& touch) {
+  const int type = model.geom_type[touch.first];
+  const bool angular = type == mjGEOM_BOX || type == mjGEOM_MESH;
+  const bool long_one = type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER;
+  const Vector3d local = first.axes.transpose() * (touch.point - first.centre);
+  int region = 0;
+  for (int axis = angular ? 0 : long_one ? 2 : 3; axis < 3; ++axis) {
+    const double half = 0.5 * (long_one ? first.half[1] : first.half[axis]);
+    region = 3 * region + (local[axis] > half ? 2 : local[axis] < -half ? 0 : 1);
+  }
+  return region;
+}
+
 }  // namespace
 
 void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touches) {
@@ -164,9 +180,12 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
     while (end < touches.size() && touches[end].first == touches[begin].first &&
            touches[end].second == touches[begin].second)
       ++end;
+    std::array<int, kRegions> taken{};
     for (std::size_t i = begin; i < end; ++i) {
       touches[i].nth = static_cast<int>(i - begin);
       touches[i].count = static_cast<int>(end - begin);
+      const int region = region_of(model, placed(model, data, touches[i].first), touches[i]);
+      touches[i].place = kMostInRegion * region + std::min(taken[region]++, kMostInRegion - 1);
     }
     begin = end;
   }

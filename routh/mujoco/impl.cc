@@ -287,7 +287,7 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
     contact.point = touch.point;
     contact.normal = touch.frame.row(0).transpose();
     contact.pair = touch.first * static_cast<int>(m.ngeom) + touch.second;
-    contact.id = id_of(kTouch, contact.pair, touch.nth);
+    contact.id = id_of(kTouch, contact.pair, touch.place);
   }
   for (int i = 0; i < limits; ++i) next_of(terms.contacts, count) = ends[i];
   terms.contacts.resize(count);

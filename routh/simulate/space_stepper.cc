@@ -13,7 +13,6 @@ using Eigen::VectorXd;
 constexpr double kClosed = 1e-9;  // gaps and overlaps below this need no correction [m]
 constexpr int kPasses = 3;        // of the correction
 constexpr double kSlow = 0.1;     // a contact may come nearer by this beyond what is seen [m/s]
-constexpr double kMoment = 1e-3;  // of a step: forces of so long make no impact
 
 void check_tangents(const Contact& contact) {
   if (contact.mu > 0 && contact.Jt.rows() != 2) {
@@ -215,12 +214,15 @@ bool SpaceStepper::is_near(std::int64_t key) const {
   return std::binary_search(near_keys_.begin(), near_keys_.end(), key);
 }
 
-/// Does a contact that touches approach, faster than rounding or a moment of the forces explains?
+/// Does a contact that touches approach, faster than the next step would close its gap? One that
+/// pressed in the last step does not: its row has turned.
 bool SpaceStepper::collides() const {
-  return std::any_of(terms_.contacts.begin(), terms_.contacts.end(), [&](const Contact& contact) {
-    const double still = kStill * contact.Jn.cwiseAbs().dot(s.v.cwiseAbs()) + kMoment * fall_;
-    return contact.phi <= o.touching && contact.Jn.dot(s.v) < -still;
-  });
+  for (std::size_t i = 0; i < terms_.contacts.size(); ++i) {
+    const Contact& contact = terms_.contacts[i];
+    if (contact.phi > o.touching || last_of(static_cast<int>(i))) continue;
+    if (contact.Jn.dot(s.v) < -o.touching / o.h) return true;
+  }
+  return false;
 }
 
 double SpaceStepper::first_touch(double dt) {
@@ -285,9 +287,6 @@ void SpaceStepper::advance_by_law(double target) {
     }
     move_freely(dt);
     choose_touching();
-    fall_ = 0;
-    for (const int i : near_)
-      fall_ = std::max(fall_, std::abs(terms_.contacts[i].Jn.dot(v_ - s.v)) * o.h / dt);
     solve_step(dt);
     const double part = first_touch(dt);
     if (part == 0) {

@@ -62,7 +62,6 @@ struct SpaceStepper final : Scheme {
   Terms terms_, terms_new_;
   std::vector<int> near_;                // contacts in the step
   std::vector<std::int64_t> near_keys_;  // sorted
-  double fall_ = 0;  // what forces alone add to the speed of a contact in a step
   StepSolver solver_, gap_solver_;
   Eigen::MatrixXd inertia_;
   Eigen::VectorXd push_, v_, v_new_, v_minus_, q_new_;

@@ -69,5 +69,22 @@ TEST(Modes, NoSolutionOfAStepGainsEnergy) {
   }
 }
 
+// Two contacts that squeeze a body which is heavy in one direction: small impulses beside large
+// ones decide whether friction holds.
+TEST(Modes, OutcomesOfBodiesHeavyInOneDirectionAreAllFound) {
+  Eigen::MatrixXd J(4, 3);
+  J << 2, 0, 1, -2, 0, -1, 0, 2, -1, -2, 0, 0;
+  for (const double mass : {1e3, 0x1p20, 0x1p24, 0x1p30}) {
+    const Eigen::Vector3d inverse(1, 1, 1 / mass);
+    const ImpactProblem p{.G = J * inverse.asDiagonal() * J.transpose(),
+                          .c = J * Eigen::Vector3d(0, 2, 1),
+                          .mu = Eigen::Vector2d(326, 1)};
+    const StepOutcomes all = enumerate_modes(p);
+    EXPECT_EQ(all.outcomes.size(), 2u) << mass;
+    EXPECT_TRUE(test::among(all.outcomes, Eigen::Vector4d(0, 0, 0, 0), 1e-9)) << mass;
+    EXPECT_TRUE(test::among(all.outcomes, Eigen::Vector4d(0, 0, 4, 0), 1e-9)) << mass;
+  }
+}
+
 }  // namespace
 }  // namespace routh

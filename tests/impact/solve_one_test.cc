@@ -75,6 +75,39 @@ TEST_P(SolveOne, DependsOnTheStartWhereThereAreSeveral) {
   EXPECT_EQ(reached, all) << reached << " of " << all;
 }
 
+// A slide joint leaves a contact no tangential motion, a fixed base no motion at all.
+TEST_P(SolveOne, RowsThatNothingMovesAreLeftAlone) {
+  for (int k = 0; k < 300; ++k) {
+    const int m = 1 + k % 8;
+    ImpactProblem p = test::random_impact(random, m, 3 * m, GetParam(), 8).problem;
+    const auto hold = [&](int row) {
+      p.G.row(row).setZero(), p.G.col(row).setZero();
+      p.c[row] = 0;
+    };
+    const int held = k % m, t = p.tangent(held);
+    if (k % 3 > 0) hold(held);
+    for (int row = t; row < t + p.tangents && k % 3 < 2; ++row) hold(row);
+    if (p.tangents == 2 && k % 5 == 0) p.edges = 0;
+    const VectorXd bound = numbers(m);
+    OneSolution solver(p);
+    const auto found =
+        solver.solve(p.c, bound, solver.start(1, bound, [&] { return uniform(); }), 1e-10);
+    ASSERT_TRUE(solver.impulse().allFinite()) << k;
+    ASSERT_TRUE(found) << k;
+    EXPECT_TRUE(found->c_plus.allFinite());
+  }
+}
+
+TEST(Residual, OfWhatIsNoNumberIsInfinite) {
+  const ImpactProblem p = test::rocking_block();
+  VectorXd impulse = VectorXd::Zero(4);
+  for (const int row : {0, 3}) {
+    impulse.setZero();
+    impulse[row] = NAN;
+    EXPECT_EQ(residual(p, impulse), HUGE_VAL);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Tangents, SolveOne, ::testing::Values(1, 2));
 
 }  // namespace
