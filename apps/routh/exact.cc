@@ -50,13 +50,20 @@ bool has_exact() {
 #endif
 }
 
+void check_questions(const io::ImpactCase& impact, const ExactArguments& a) {
+  for (const std::string& text : a.contains) (void)parse_velocity(impact, text);
+  for (const std::string& text : a.maximize) (void)io::parse_objective(impact, "--maximize", text);
+  for (const std::string& text : a.minimize) (void)io::parse_objective(impact, "--minimize", text);
+  if (!a.max_polyhedra.empty() && parse_count("--max-polyhedra", a.max_polyhedra) == 0)
+    throw io::InputError("--max-polyhedra 0: there must be at least one");
+}
+
 ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
                       [[maybe_unused]] const ExactArguments& a) {
 #ifdef ROUTH_HAS_EXACT
   ExactOptions options;
   if (!a.max_polyhedra.empty()) {
     const std::uint64_t most = parse_count("--max-polyhedra", a.max_polyhedra);
-    if (most == 0) throw io::InputError("--max-polyhedra 0: there must be at least one");
     options.max_polyhedra = static_cast<int>(std::min<std::uint64_t>(most, 1 << 30));
   }
   if (a.max_seconds > 0) options.max_seconds = a.max_seconds;

@@ -285,6 +285,10 @@ int run_impact(const ImpactArguments& a) {
     if (!scenario.edges) scenario.edges = kEdges;
   }
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
+  (void)sequential_options(impact, a);
+  (void)set_options(impact, a);
+  check_questions(impact, a.exact);
+  if (!a.contact.empty()) (void)contact_index(impact, "--contact", a.contact);
   if (!a.places.quiet()) fmt::print("{}", describe_before(impact));
   if (!impact.approaching())
     warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");

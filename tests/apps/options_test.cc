@@ -49,6 +49,17 @@ TEST_F(Options, OfOtherLawsAreRefused) {
   EXPECT_EQ(run("impact rocking-block --order A,B --single algebraic").code, 0);
 }
 
+TEST_F(Options, ThatAreRefusedLeaveNothingOnTheScreen) {
+  for (const char* arguments :
+       {"impact pushing --law set --samples 2^63", "impact pushing --law set --samples -1",
+        "impact pushing --law set --seed 2^70", "impact pushing --order A,Z",
+        "impact pushing --law single --contact Z"}) {
+    const Result r = shell(std::string(ROUTH_PROGRAM) + " " + arguments + " 2>/dev/null");
+    EXPECT_EQ(r.code, 2) << arguments;
+    EXPECT_EQ(r.out, "") << arguments;
+  }
+}
+
 TEST_F(Options, OfOtherMethodsAreRefused) {
   expect_refused({
       {"simulate point-drop --method hybrid --alpha 1 --stiffness 5",
