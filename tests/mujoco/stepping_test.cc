@@ -149,7 +149,7 @@ TEST(SpaceStepping, RefusesOptionsOfTheSchemeInThePlane) {
 // A path over impulses needs contacts that stay and coordinates that are integrals of v.
 TEST(SpaceStepping, ATrajectoryInSpaceIsNotReadAsAnInclusion) {
   const System system = model(kBox);
-  Trajectory t = simulate(system, system.home(), {.end = 0.01});
+  Trajectory t = simulate(system, system.home(), TimeSteppingOptions{.end = 0.01});
   t.impulse.assign(t.time.size() - 1, VectorXd(0));
   EXPECT_THROW((void)inclusion(system, t), std::invalid_argument);
 }

@@ -405,7 +405,7 @@ TEST(TimeStepping, BadInputIsRefusedWithWhatToChange) {
   p.add(Body{.name = "a", .mass = 1, .inertia = 1});
   p.add(Pin{.name = "pin", .body = 0});
   try {
-    (void)simulate(p, {0, Vector3d(0.25, 0, 0), Vector3d::Zero()}, {});
+    (void)simulate(p, {0, Vector3d(0.25, 0, 0), Vector3d::Zero()}, TimeSteppingOptions{});
     FAIL();
   } catch (const std::invalid_argument& e) {
     EXPECT_NE(std::string(e.what()).find("open by 0.25"), std::string::npos) << e.what();
