@@ -58,7 +58,8 @@ SequentialOptions sequential_options(const io::ImpactCase& impact, const ImpactA
 SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
   const io::ImpactDefaults& defaults = impact.scenario.impact;
   SetOptions options;
-  options.samples = a.samples.empty() ? defaults.samples : parse_count("--samples", a.samples);
+  options.samples =
+      a.samples.empty() ? defaults.samples : parse_count("--samples", a.samples, 0x1p40);
   if (options.samples == 0) throw io::InputError("--samples 0: there must be at least one");
   options.step = a.step != 0 ? a.step : defaults.step;
   options.limit = a.limit != 0 ? a.limit : defaults.limit;
