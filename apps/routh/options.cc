@@ -34,7 +34,8 @@ const std::vector<Scope>& scopes() {
 
       {"simulate",
        kMethod,
-       {"--step", "--alpha", "--gamma", "--jacobians", "--no-detection", "--no-stabilise", "--raw"},
+       {"--step", "--alpha", "--gamma", "--jacobians", "--detection", "--no-detection",
+        "--no-stabilise", "--raw"},
        {"time-stepping"}},
       {"simulate", kMethod, {"--law", "--seed"}, {"time-stepping", "hybrid"}},
       {"simulate",
@@ -52,7 +53,6 @@ const std::vector<Scope>& scopes() {
        kWay,
        {"--end", "--every", "--domain", "--csv", "--plot", "--animate"},
        {"motions without --at-start"}},
-      {"simulate", kScenario, {"--gamma", "--jacobians", "--no-detection"}, {kPlane}},
       {"simulate", kScenario, {"--stiffness", "--contact-damping"}, {kPlane}},
 
       {"ensemble", kLaw, {"--seed"}, {"set"}},

@@ -29,7 +29,8 @@ struct SimulateArguments {
   double step = 0, end = 0, every = 0, gamma = -1;
   std::optional<double> alpha;
   std::string jacobians = "default", law, seed = "0";
-  bool no_detection = false, no_stabilise = false, project = false, raw = false;
+  std::string detection;  // on, off or the method's own
+  bool no_stabilise = false, project = false, raw = false;
   HybridArguments hybrid;
   bool at_start = false;
   double eps = 0, stiffness = 0, contact_damping = 0;

@@ -21,43 +21,31 @@ TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
   o.jacobians = a.jacobians == "start"      ? Jacobians::kStart
                 : a.jacobians == "midpoint" ? Jacobians::kMidpoint
                                             : Jacobians::kDefault;
-  o.detection = !a.no_detection;
+  if (!a.detection.empty()) o.detection = a.detection == "on";
   o.stabilise = !a.no_stabilise;
   o.edges = scenario.edges.value_or(0);
   o.touching = scenario.touching;
-  if (scenario.model) {
-    const auto refuse = [](bool given, const char* what) {
-      if (given) throw io::InputError(what);
-    };
-    refuse(o.alpha.value_or(1) != 1, "--alpha: models in space are stepped with alpha = 1");
-    refuse(o.gamma.value_or(1) != 1, "--gamma: models in space are stepped with gamma = 1");
-    refuse(o.jacobians == Jacobians::kMidpoint,
-           "--jacobians midpoint: models in space take rows at the start of a step");
-    refuse(
-        !o.detection,
-        "--no-detection: models in space are stepped without it; it belongs to planar mechanisms");
-  }
   o.impulses = a.domain == "s";
   if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
   // in the plane it is the scheme's own law; in space impacts are found where a law is asked for
-  if (!a.law.empty() && (a.law != "simultaneous" || scenario.model))
+  if (!a.law.empty() && (a.law != "simultaneous" || scenario.model)) {
+    if (a.detection == "off")
+      throw io::InputError("--law: needs the instants of impacts; leave out --detection off");
     o.law = impact_law(a.law, parse_count("--seed", a.seed));
+  }
   return o;
 }
 
-io::Json options_json(const io::Scenario& scenario, const TimeSteppingOptions& o,
-                      const SimulateArguments& a) {
-  const double alpha = o.alpha.value_or(scenario.model ? 1 : 0.5);
-  return {
-      {"step", o.h},
-      {"alpha", alpha},
-      {"gamma", o.gamma.value_or(alpha)},
-      {"end", o.end},
-      {"every", o.every},
-      {"jacobians", a.jacobians == "default" ? (alpha == 0.5 ? "midpoint" : "start") : a.jacobians},
-      {"detection", o.detection},
-      {"stabilise", o.stabilise},
-      {"law", a.law.empty() ? "simultaneous" : a.law}};
+io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) {
+  return {{"step", o.h},
+          {"alpha", *o.alpha},
+          {"gamma", *o.gamma},
+          {"end", o.end},
+          {"every", o.every},
+          {"jacobians", o.jacobians == Jacobians::kMidpoint ? "midpoint" : "start"},
+          {"detection", *o.detection},
+          {"stabilise", o.stabilise},
+          {"law", a.law.empty() ? "simultaneous" : a.law}};
 }
 
 }  // namespace
@@ -68,7 +56,7 @@ void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
   command
       .add_option("--alpha", a.alpha,
                   "0.5 is second order (trapezoidal), 1 is Anitescu-Potra (default: "
-                  "0.5, models in space 1)")
+                  "0.5, models 1)")
       ->check(within(0, 1));
   command
       .add_option("--gamma", a.gamma,
@@ -80,7 +68,16 @@ void add_time_stepping_options(CLI::App& command, SimulateArguments& a) {
                   "take constraint rows at the start or the midpoint of the step "
                   "(default: midpoint when alpha is 0.5)")
       ->check(CLI::IsMember({"start", "midpoint"}));
-  command.add_flag("--no-detection", a.no_detection, "do not look for the instants of collisions");
+  CLI::Option* detection =
+      command
+          .add_option("--detection", a.detection,
+                      "look for the instants of collisions inside a step (default: on; models with "
+                      "alpha 1 and without --law: off)")
+          ->check(CLI::IsMember({"on", "off"}));
+  command
+      .add_flag_callback(
+          "--no-detection", [&a] { a.detection = "off"; }, "the same as --detection off")
+      ->excludes(detection);
   command.add_flag("--no-stabilise", a.no_stabilise, "let joints and contacts drift");
 }
 
@@ -91,7 +88,8 @@ Simulated simulate_time_stepping(const io::Scenario& scenario, const State& star
   options.progress = [&](double time) {
     return shown(static_cast<std::uint64_t>(time / options.h));
   };
-  Simulated done{simulate(*scenario.moving(), start, options), options_json(scenario, options, a)};
+  Simulated done{simulate(*scenario.moving(), start, options),
+                 options_json(completed(*scenario.moving(), options), a)};
   clear_progress();
   // at the instant of a collision the other contacts are closed to the order of the scheme
   done.inclusion = {.gap = std::max(1e-6, 4 * options.h * options.h), .slow = options.h};

@@ -206,7 +206,7 @@ PlanarMechanism::Scratch& PlanarMechanism::scratch() {
 }
 
 void PlanarMechanism::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms,
-                               const std::vector<char>* wanted) const {
+                               const Wanted& wanted) const {
   if (q.size() != nq() || v.size() != nv()) {
     throw std::invalid_argument("q and v must have " + std::to_string(nv()) + " entries, not " +
                                 std::to_string(q.size()) + " and " + std::to_string(v.size()));
@@ -245,7 +245,7 @@ void PlanarMechanism::evaluate(double t, const VectorXd& q, const VectorXd& v, T
   fill_joints(s, q, terms);
   terms.contacts.resize(contacts_.size());
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    if (!wanted || (*wanted)[i]) fill_contact(s, contacts_[i], terms.contacts[i]);
+    if (!wanted.contacts || (*wanted.contacts)[i]) fill_contact(s, contacts_[i], terms.contacts[i]);
   }
 }
 
@@ -361,7 +361,8 @@ void PlanarMechanism::fill_joints(Scratch& s, const VectorXd& q, Terms& terms) c
   }
 }
 
-void PlanarMechanism::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint) const {
+void PlanarMechanism::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
+                           std::vector<std::int64_t>* /*id*/) const {
   Scratch& s = scratch();
   s.zero.setZero(nv());
   move(q, s.zero, s.frames);

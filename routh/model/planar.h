@@ -165,9 +165,9 @@ class PlanarMechanism : public System {
   int nq() const override { return nv(); }
   int nv() const override { return static_cast<int>(coordinates_.size()); }
   void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
-                const std::vector<char>* wanted = nullptr) const override;
-  void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
-            Eigen::VectorXd& joint) const override;
+                const Wanted& wanted = {}) const override;
+  void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
+            std::vector<std::int64_t>* id = nullptr) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
   std::vector<int> groups() const override;
   std::vector<std::string> coordinate_names() const override { return coordinates_; }

@@ -2,12 +2,15 @@
 
 namespace routh {
 
-void System::gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
-                  Eigen::VectorXd& joint) const {
+void System::gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
+                  std::vector<std::int64_t>* id) const {
   const Terms all = terms(q, Eigen::VectorXd::Zero(nv()));
   contact.resize(static_cast<Eigen::Index>(all.contacts.size()));
   for (Eigen::Index i = 0; i < contact.size(); ++i) contact[i] = all.contacts[i].phi;
   joint = all.joint_gap;
+  if (!id) return;
+  id->clear();
+  for (const Contact& c : all.contacts) id->push_back(c.id);
 }
 
 void System::integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const {

@@ -39,6 +39,15 @@ struct Terms {
   std::vector<Contact> contacts;
 };
 
+/// What an evaluation need not do, and what it must do besides.
+struct Wanted {
+  /// Where contacts do not vary: those whose entry is zero may be left as they are.
+  const std::vector<char>* contacts = nullptr;
+  /// Kv with the terms of inertia (centrifugal, Coriolis, gyroscopic): a second-order step needs
+  /// it whole. Without it a system may leave out what is dear.
+  bool whole_Kv = false;
+};
+
 /// Functions that are const may be called by many threads at once: an ensemble does. What they
 /// write besides their arguments must be the thread's own, and must not change later answers.
 class System {
@@ -47,20 +56,20 @@ class System {
   virtual int nq() const = 0;
   virtual int nv() const = 0;
 
-  /// Fills `terms` at time t, reusing its memory: integrators call it in every step. Contacts whose
-  /// entry in `wanted` is zero may be left as they are. Throws std::invalid_argument when q or v
-  /// has the wrong size.
+  /// Fills `terms` at time t, reusing its memory: integrators call it in every step. Throws
+  /// std::invalid_argument when q or v has the wrong size.
   virtual void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
-                        const std::vector<char>* wanted = nullptr) const = 0;
+                        const Wanted& wanted = {}) const = 0;
   Terms terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t = 0) const {
     Terms filled;
     evaluate(t, q, v, filled);
     return filled;
   }
 
-  /// Only the gaps of the contacts and of the bilateral constraints at q [m].
-  virtual void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
-                    Eigen::VectorXd& joint) const;
+  /// Only the gaps of the contacts and of the bilateral constraints at q [m], in the order of
+  /// evaluate(); into `id`, where contacts vary and it is given, Contact::id of each.
+  virtual void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
+                    std::vector<std::int64_t>* id = nullptr) const;
 
   /// Of gravity and springs [J]; kinetic plus potential energy is what simulations report.
   virtual double potential_energy(const Eigen::VectorXd& /*q*/) const { return 0; }

@@ -157,6 +157,26 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
 #endif
 }
 
+void System::Impl::Workspace::add_inertial_terms(const VectorXd& v, Terms& terms) {
+  // they are quadratic in v, so that central differences are exact, whatever their width
+  const mjModel& m = smooth();
+  const double width = v.cwiseAbs().maxCoeff();
+  if (width == 0) return;
+  VectorXd ahead(m.nv), behind(m.nv);
+  const auto bias = [&](int j, double at, VectorXd& out) {
+    data->qvel[j] = at;
+    mj_comVel(&m, data.get());
+    mj_rne(&m, data.get(), 0, out.data());
+  };
+  for (int j = 0; j < m.nv; ++j) {
+    bias(j, v[j] + width, ahead);
+    bias(j, v[j] - width, behind);
+    data->qvel[j] = v[j];
+    terms.Kv.col(j) -= (ahead - behind) / (2 * width);
+  }
+  mj_comVel(&m, data.get());
+}
+
 int System::Impl::Workspace::joint_rows() const {
   return static_cast<int>(
       std::count(data->efc_type, data->efc_type + data->nefc, mjCNSTR_EQUALITY));
@@ -199,6 +219,12 @@ void System::Impl::Workspace::fill_joints(const VectorXd& q, const VectorXd& v, 
 enum Kind : std::int64_t { kTouch, kLowerEnd, kUpperEnd, kBallEnd, kTendonLower, kTendonUpper };
 static std::int64_t id_of(Kind kind, std::int64_t object, int nth = 0) {
   return kind << 56 | object << 8 | nth;
+}
+static int pair_of(const mjModel& m, const Touch& touch) {
+  return touch.first * static_cast<int>(m.ngeom) + touch.second;
+}
+std::int64_t id_of(const mjModel& m, const Touch& touch) {
+  return id_of(kTouch, pair_of(m, touch), touch.place);
 }
 
 int System::Impl::Workspace::fill_limits(std::vector<Contact>& contacts) const {
@@ -286,8 +312,8 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
     contact.mu = touch.mu;
     contact.point = touch.point;
     contact.normal = touch.frame.row(0).transpose();
-    contact.pair = touch.first * static_cast<int>(m.ngeom) + touch.second;
-    contact.id = id_of(kTouch, contact.pair, touch.place);
+    contact.pair = pair_of(m, touch);
+    contact.id = id_of(m, touch);
   }
   for (int i = 0; i < limits; ++i) next_of(terms.contacts, count) = ends[i];
   terms.contacts.resize(count);

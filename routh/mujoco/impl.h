@@ -80,6 +80,8 @@ struct System::Impl::Workspace {
   /// M and all forces but those of constraints; leaves the rows of joints in MuJoCo's data.
   void fill_forces(double t, const Eigen::VectorXd& v, Terms& terms);
   void fill_stiffness(Terms& terms);
+  /// Kv of the centrifugal, Coriolis and gyroscopic forces.
+  void add_inertial_terms(const Eigen::VectorXd& v, Terms& terms);
   void fill_joints(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms);
   void fill_contacts(Terms& terms);
 
@@ -88,6 +90,9 @@ struct System::Impl::Workspace {
   /// number.
   int fill_limits(std::vector<Contact>& contacts) const;
 };
+
+/// Of a contact between geometries, as Contact::id.
+std::int64_t id_of(const mjModel& m, const Touch& touch);
 
 inline Eigen::VectorXd vector(const mjtNum* values, int size) {
   return Eigen::Map<const Eigen::VectorXd>(values, size);

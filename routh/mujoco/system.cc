@@ -54,7 +54,7 @@ int System::nv() const { return impl_->wide().nv; }
 int System::nu() const { return impl_->wide().nu; }
 
 void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms,
-                      const std::vector<char>* /*wanted*/) const {
+                      const Wanted& wanted) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
   if (v.size() != nv())
@@ -64,11 +64,13 @@ void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& ter
   if (!v.allFinite()) throw std::invalid_argument("v has an entry that is not finite");
   work->fill_forces(t, v, terms);
   work->fill_stiffness(terms);
+  if (wanted.whole_Kv) work->add_inertial_terms(v, terms);
   work->fill_joints(q, v, terms);
   work->fill_contacts(terms);
 }
 
-void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint) const {
+void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
+                  std::vector<std::int64_t>* id) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
   const mjModel& m = impl_->smooth();
@@ -88,6 +90,10 @@ void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint) const {
   Eigen::Index i = 0;
   for (const Touch& touch : work->touches) contact[i++] = touch.phi;
   for (int k = 0; k < limits; ++k) contact[i++] = work->ends[k].phi;
+  if (!id) return;
+  id->clear();
+  for (const Touch& touch : work->touches) id->push_back(id_of(impl_->wide(), touch));
+  for (int k = 0; k < limits; ++k) id->push_back(work->ends[k].id);
 }
 
 double System::potential_energy(const VectorXd& q) const {

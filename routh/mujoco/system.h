@@ -40,12 +40,12 @@ class System final : public routh::System {
 
   int nq() const override;
   int nv() const override;
-  /// `wanted` is ignored. Contact::bias_n and bias_t stay zero; Kq and Kv hold springs, damping and
-  /// servo gains alone. Also throws when q or v is not finite.
+  /// Contact::bias_n and bias_t stay zero; Kq and Kv hold springs, damping and servo gains, Kv
+  /// where it is wanted whole the terms of inertia too. Also throws when q or v is not finite.
   void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
-                const std::vector<char>* wanted = nullptr) const override;
-  void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact,
-            Eigen::VectorXd& joint) const override;
+                const Wanted& wanted = {}) const override;
+  void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
+            std::vector<std::int64_t>* id = nullptr) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
   /// Bodies that no chain of joints connects.
   std::vector<int> groups() const override;

@@ -3,71 +3,106 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 namespace routh::stepping {
 namespace {
 
+using Eigen::VectorXd;
+
 constexpr int kSteady = 3;  // steps after which a change between stick and slip is one
 
 }  // namespace
 
+int Numbers::of(std::int64_t id) {
+  const auto [place, fresh] = known_.try_emplace(id, count_);
+  count_ += fresh;
+  return place->second;
+}
+
+void Numbers::of(const Terms& terms, std::vector<int>& numbers) {
+  if (!vary_) return of(std::vector<std::int64_t>(), std::ssize(terms.contacts), numbers);
+  numbers.clear();
+  for (const Contact& contact : terms.contacts) numbers.push_back(of(contact.id));
+}
+
+void Numbers::of(const std::vector<std::int64_t>& ids, Eigen::Index count,
+                 std::vector<int>& numbers) {
+  if (vary_) {
+    numbers.clear();
+    for (const std::int64_t id : ids) numbers.push_back(of(id));
+  } else if (std::ssize(numbers) != count) {
+    numbers.resize(count);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    count_ = static_cast<int>(count);
+  }
+}
+
 Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOptions& options)
-    : system(sys),
-      o(options),
-      alpha(options.alpha.value_or(0.5)),
-      gamma(options.gamma.value_or(alpha)),
-      midpoint(options.jacobians == Jacobians::kMidpoint ||
-               (options.jacobians == Jacobians::kDefault && alpha == 0.5)),
-      solver(sys.groups(), sys.nv()) {
-  s = start;
-  v_weighted = start.v;
-  system.gaps(s.q, phi, joint);
-  active.assign(phi.size(), 0);
-  joined.assign(phi.size(), 0);
-  modes.assign(phi.size(), StepMode::kOpen);
-  grips.resize(phi.size());
-  impulses = Eigen::VectorXd::Zero(2 * phi.size());
+    : s(start),
+      v_weighted(start.v),
+      system(sys),
+      o(completed(sys, options)),
+      vary(sys.contacts_vary()),
+      alpha(*o.alpha),
+      gamma(*o.gamma),
+      midpoint(o.jacobians == Jacobians::kMidpoint),
+      detect(*o.detection),
+      take_near(!detect && alpha == 1),
+      numbers(sys),
+      solver(sys.groups(), sys.nv()),
+      gap_solver(sys.groups(), sys.nv()) {
+  solver.set_edges(o.edges);
 }
 
 void Stepper::begin() {
-  system.evaluate(s.time, s.q, s.v, terms);
-  require_one_tangent(terms, "time-stepping in the plane");
+  look(s.time, s.q, s.v, here);
+  gaps_at(s.q, phi, joint);
   if (joint.size() > 0 && joint.cwiseAbs().maxCoeff() > o.touching) {
     throw std::invalid_argument("the joints are open by " +
                                 std::to_string(joint.cwiseAbs().maxCoeff()) +
                                 " m at the start; close them or ask for projection");
   }
   bool approaching = false;
-  for (Eigen::Index i = 0; i < phi.size(); ++i) {
-    const Contact& contact = terms.contacts[i];
-    if (phi[i] < -o.touching) {
-      throw std::invalid_argument("contact " + contact.name + " penetrates by " +
-                                  std::to_string(-phi[i]) + " m at the start");
+  for (std::size_t i = 0; i < here.terms.contacts.size(); ++i) {
+    const Contact& contact = here.terms.contacts[i];
+    const int k = here.number[i];
+    if (contact.mu > 0 && (contact.Jt.rows() < 1 || contact.Jt.rows() > 2)) {
+      throw std::invalid_argument("contact " + contact.name + " has " +
+                                  std::to_string(contact.Jt.rows()) +
+                                  " tangent rows (Jt); friction needs one or two");
     }
-    if (phi[i] > o.touching) continue;
-    active[i] = true;
+    if (phi[k] < -o.touching) {
+      throw std::invalid_argument("contact " + contact.name + " penetrates by " +
+                                  std::to_string(-phi[k]) + " m at the start");
+    }
+    if (phi[k] > o.touching) continue;
+    active[k] = true;
     const double speed = contact.Jn.cwiseAbs().dot(s.v.cwiseAbs());
-    const double slip = contact.Jt.row(0).cwiseAbs().dot(s.v.cwiseAbs());
-    modes[i] = sliding(contact.Jt.row(0).dot(s.v), kStill * (speed + slip));
-    grips[i].slides = modes[i] != StepMode::kStick;
-    approaching = approaching || contact.Jn.dot(s.v) < -kStill * speed;
+    const double slip = (contact.Jt.cwiseAbs() * s.v.cwiseAbs()).sum();
+    guesses[k] = sliding(contact, s.v, kStill * (speed + slip));
+    const bool approaches = contact.Jn.dot(s.v) < -kStill * speed;
+    grips[k] = {.pressed = !approaches, .slides = guesses[k].mode != StepMode::kStick};
+    approaching = approaching || approaches;
   }
-  if (approaching) impact();
+  if (approaching && detect) impact();
 }
 
 void Stepper::advance(double target) {
   impacts_in_step = 0;
   std::fill(joined.begin(), joined.end(), 0);
   while (target - s.time > 1e-10 * o.h) {
-    const double dt = target - s.time;
-    attempt(dt);
+    trial_end = target;
+    attempt(target - s.time);
     if (jam()) continue;
-    system.gaps(q_new, phi_new, joint_new);
-    for (Eigen::Index i = 0; i < phi.size(); ++i)
-      stride = std::max(stride, std::abs(phi_new[i] - phi[i]));
-    if (o.detection && collide(dt)) continue;
+    measure_trial();
+    for (std::size_t k = 0; k < phi.size(); ++k) {
+      if (phi[k] < HUGE_VAL && phi_new[k] < HUGE_VAL)
+        stride = std::max(stride, std::abs(phi_new[k] - phi[k]));
+    }
+    if (detect && collide(target - s.time)) continue;
     s.time = target;
     accept();
   }
@@ -75,14 +110,63 @@ void Stepper::advance(double target) {
   ++log.steps;
 }
 
+void Stepper::look(double time, const VectorXd& q, const VectorXd& v, View& view,
+                   const Wanted& wanted) {
+  system.evaluate(time, q, v, view.terms, wanted);
+  view.time = time;
+  numbers.of(view.terms, view.number);
+  make_room();
+  for (const Contact& contact : view.terms.contacts)
+    tangents = std::max(tangents, static_cast<int>(contact.Jt.rows()));
+}
+
+void Stepper::make_room() {
+  const std::size_t count = numbers.count();
+  if (count <= active.size()) return;
+  phi.resize(count, HUGE_VAL), phi_new.resize(count, HUGE_VAL);
+  active.resize(count, 0), joined.resize(count, 0);
+  guesses.resize(count), grips.resize(count);
+  if (vary) told.resize(count, -1);
+}
+
+void Stepper::gaps_at(const VectorXd& q, std::vector<double>& contact, VectorXd& joints) {
+  system.gaps(q, listed, joints, vary ? &ids : nullptr);
+  numbers.of(ids, listed.size(), listed_numbers);
+  make_room();
+  std::fill(contact.begin(), contact.end(), HUGE_VAL);
+  for (std::size_t i = 0; i < listed_numbers.size(); ++i) contact[listed_numbers[i]] = listed[i];
+}
+
+void Stepper::measure_trial() {
+  looked_ahead = vary && !midpoint;
+  if (!looked_ahead) return gaps_at(q_new, phi_new, joint_new);
+  look(trial_end + alpha * o.h, q_new, v_new, next, {.whole_Kv = alpha < 1});
+  std::fill(phi_new.begin(), phi_new.end(), HUGE_VAL);
+  for (std::size_t i = 0; i < next.number.size(); ++i)
+    phi_new[next.number[i]] = next.terms.contacts[i].phi;
+  joint_new = next.terms.joint_gap;
+}
+
+double Stepper::reach_in(double dt) const {
+  // twice the way of the fastest contact, since impulses of others may speed it up
+  double fastest = 0;
+  for (const Contact& contact : here.terms.contacts)
+    fastest = std::max(fastest, std::abs(contact.Jn.dot(v_alpha)));
+  return 2 * dt * fastest + touch();
+}
+
 void Stepper::attempt(double dt) {
-  const double ahead = midpoint ? 0.5 : 0;
-  q_new = s.q + ahead * dt * s.v;
-  system.evaluate(s.time + alpha * dt, q_new, s.v, terms, &active);
-  if (!terms.forces.allFinite()) {
-    throw std::invalid_argument(
-        "the forces are not finite at t = " + std::to_string(s.time + alpha * dt) + " s");
+  const double ahead = midpoint ? 0.5 : 0, time = s.time + alpha * dt;
+  if (!known || std::abs(here.time - time) > 1e-9 * dt) {
+    q_new = s.q;
+    if (midpoint) system.integrate(q_new, s.v, 0.5 * dt);
+    look(time, q_new, s.v, here,
+         {.contacts = vary || take_near ? nullptr : &active, .whole_Kv = alpha < 1});
   }
+  known = false;
+  const Terms& terms = here.terms;
+  if (!terms.forces.allFinite())
+    throw std::invalid_argument("the forces are not finite at t = " + std::to_string(time) + " s");
 
   // without impulses: the weighted velocity v^α = v + α M̃⁻¹ k̃
   push = dt * terms.forces;
@@ -101,26 +185,38 @@ void Stepper::attempt(double dt) {
   solver.clear();
   for (Eigen::Index i = 0; i < terms.A.rows(); ++i)
     solver.add_bilateral(terms.A.row(i), terms.A.row(i).dot(v_alpha));
+  const double reach = take_near ? reach_in(dt) : -HUGE_VAL;
   in_solver.clear();
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    if (!active[i]) continue;
+  for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
+    const int k = here.number[i];
+    const bool near = phi[k] <= reach;
+    if (!near && !active[k]) continue;
     const Contact& contact = terms.contacts[i];
-    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v_alpha, modes[i],
-                       joined[i] ? std::max(0.0, phi[i]) / dt : 0);
+    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v_alpha, guesses[k],
+                       near || joined[k] ? std::max(0.0, phi[k]) / dt : 0);
     in_solver.push_back(static_cast<int>(i));
   }
   note_solved(solver.solve(o.tolerance), solver.residual());
   v_alpha += solver.velocity_change();
   v_new = s.v + (v_alpha - s.v) / alpha;
-  q_new = s.q + dt * ((1 - gamma) * s.v + gamma * v_new);
+  way = dt * ((1 - gamma) * s.v + gamma * v_new);
+  q_new = s.q;
+  system.integrate(q_new, way, 1);
 }
 
 void Stepper::add_impulses(double part) {
   if (!o.impulses) return;
-  for (std::size_t place = 0; place < in_solver.size(); ++place) {
-    const Eigen::Index at = 2 * in_solver[place];
-    impulses[at] += part / alpha * solver.normal_impulse(static_cast<int>(place));
-    impulses[at + 1] += part / alpha * solver.tangential_impulse(static_cast<int>(place));
+  for (std::size_t i = 0; i < in_solver.size(); ++i) {
+    const int place = static_cast<int>(i);
+    const Eigen::Index at = (1 + tangents) * told_as(here, in_solver[i]);
+    if (impulses.size() < at + 1 + tangents) {
+      const Eigen::Index before = impulses.size();
+      impulses.conservativeResize(at + 1 + tangents);
+      impulses.tail(impulses.size() - before).setZero();
+    }
+    impulses[at] += part / alpha * solver.normal_impulse(place);
+    for (int t = 0; t < tangents; ++t)
+      impulses[at + 1 + t] += part / alpha * solver.tangential_impulse(place, t);
   }
 }
 
@@ -132,128 +228,111 @@ void Stepper::accept() {
   v_weighted.swap(v_alpha);
   phi.swap(phi_new);
   joint.swap(joint_new);
-  for (std::size_t place = 0; place < in_solver.size(); ++place)
-    follow(static_cast<int>(place), in_solver[place]);
-  if (!o.detection) {
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      if (!active[i] && phi[i] <= 0) active[i] = true, modes[i] = StepMode::kStick;
+  if (take_near) note_impact(v_new, q_new);
+  for (int place = 0; place < solver.contacts(); ++place) follow(place);
+  for (std::size_t k = 0; k < active.size(); ++k) {
+    if (phi[k] == HUGE_VAL) {
+      active[k] = false, guesses[k] = {}, grips[k] = {};
+    } else if (!detect && !take_near && !active[k] && phi[k] <= 0) {
+      active[k] = true, guesses[k] = StepMode::kStick;
     }
+    log.max_penetration = std::max(log.max_penetration, -phi[k]);
   }
-  if (phi.size() > 0) log.max_penetration = std::max(log.max_penetration, -phi.minCoeff());
   if (joint.size() > 0)
     log.max_joint_error = std::max(log.max_joint_error, joint.cwiseAbs().maxCoeff());
+  if (looked_ahead) std::swap(here, next);
+  known = looked_ahead;
 }
 
-void Stepper::follow(int place, int i) {
+void Stepper::follow(int place) {
+  const int k = number_of(place);
   const double still = kStill * solver.scale();
-  const bool pressed = modes[i] != StepMode::kOpen;
-  tell_others(place, modes[i]);
-  modes[i] = solver.mode(place);
-  if (modes[i] == StepMode::kOpen) {
-    if (solver.normal_velocity(place) <= still && !joined[i]) return;
-    active[i] = false;
-    if (pressed && !joined[i]) note(EventKind::kLiftOff, i, s.time);
+  Hold& grip = grips[k];
+  tell_others(place, guesses[k].mode);
+  guesses[k] = solver.guess(place);
+  if (guesses[k].mode == StepMode::kOpen) {
+    if (solver.normal_velocity(place) <= still && !joined[k]) return;
+    active[k] = false;
+    if (std::exchange(grip.pressed, false)) note(EventKind::kLiftOff, place, s.time);
     return;
   }
-  if (terms.contacts[i].mu == 0) return;
+  active[k] = true;
+  const bool pressed = std::exchange(grip.pressed, true);
+  if (contact_of(place).mu == 0) return;
 
   // with α < 1 a contact alternates for some steps between stick and slip when it changes
-  const bool slides = std::abs(solver.tangential_velocity(place)) > still;
-  Hold& grip = grips[i];
-  if (!pressed) grip = {.slides = slides, .pressed = grip.pressed};
+  const double slip =
+      std::hypot(solver.tangential_velocity(place, 0), solver.tangential_velocity(place, 1));
+  const bool slides = slip > still;
+  if (!pressed) grip.slides = slides;
   if (slides == grip.slides) {
     grip.steps = 0;
     return;
   }
   if (grip.steps == 0) grip.since = s.time;
   if (++grip.steps < kSteady) return;
-  const double since = grip.since;
-  grip = {.slides = slides, .pressed = grip.pressed};
-  note(slides ? EventKind::kSlip : EventKind::kStick, i, since);
+  grip.slides = slides, grip.steps = 0;
+  note(slides ? EventKind::kSlip : EventKind::kStick, place, grip.since);
 }
 
-void Stepper::close_gaps() {
-  double potential = 0;
-  bool moved = false;
-  for (int pass = 0; pass < 3; ++pass) {
-    gap.assign(in_solver.size(), 0);
-    double worst = joint_new.size() > 0 ? joint_new.cwiseAbs().maxCoeff() : 0;
-    for (std::size_t place = 0; place < in_solver.size(); ++place) {
-      if (solver.mode(static_cast<int>(place)) == StepMode::kOpen) continue;
-      gap[place] = -phi_new[in_solver[place]];
-      worst = std::max(worst, std::abs(gap[place]));
-    }
-    if (worst <= closed()) break;
-    joint_new = -joint_new;
-    if (!moved) potential = system.potential_energy(q_new);
-    // a motion that moves the contacts by far more than the gaps comes from rows that contradict
-    // each other
-    if (!solver.correction(joint_new, gap, motion) || reach_of(motion) > 100 * worst) break;
-    moved = true;
-    q_new += motion;
-    system.gaps(q_new, phi_new, joint_new);
-  }
-  if (!moved) return;
-  const double work = system.potential_energy(q_new) - potential;
-  const double kinetic = kinetic_energy(terms, v_new);
-  if (kinetic > 100 * std::abs(work)) v_new *= std::sqrt(1 - work / kinetic);
-}
-
-double Stepper::reach_of(const Eigen::VectorXd& dq) const {
-  double reach = 0;
-  for (const int i : in_solver)
-    reach = std::max(reach, terms.contacts[i].Jn.cwiseAbs().dot(dq.cwiseAbs()));
-  for (Eigen::Index r = 0; r < terms.A.rows(); ++r)
-    reach = std::max(reach, terms.A.row(r).cwiseAbs().dot(dq.cwiseAbs()));
-  return reach;
-}
-
-double Stepper::touch() const { return 1e-6 * stride; }
+double Stepper::touch() const { return vary ? o.touching : 1e-6 * stride; }
 
 double Stepper::closed() const {
+  if (vary) return kFound;
   double largest = 0;
   for (const double gap_now : phi) largest = std::max(largest, std::abs(gap_now));
   return std::max(1e-9 * stride, 16 * std::numeric_limits<double>::epsilon() * largest);
 }
 
-void Stepper::note(EventKind kind, int contact, double time) {
-  log.events.push_back({.time = time,
-                        .kind = kind,
-                        .contacts = {contact},
-                        .v_minus = s.v,
-                        .v_plus = s.v,
-                        .impulse = Eigen::VectorXd::Zero(2)});
+int Stepper::told_as(const View& view, int i) {
+  if (!vary) return i;
+  int& place = told[view.number[i]];
+  if (place < 0) {
+    place = static_cast<int>(log.contact_names.size());
+    log.contact_names.push_back(view.terms.contacts[i].name);
+  }
+  return place;
 }
 
-bool Stepper::pressed_on(int place, StepMode before) const {
+void Stepper::note(EventKind kind, int place, double time) {
+  log.events.push_back({.time = time,
+                        .kind = kind,
+                        .contacts = {told_as(here, in_solver[place])},
+                        .v_minus = s.v,
+                        .v_plus = s.v,
+                        .impulse = VectorXd::Zero(1 + tangents)});
+}
+
+bool Stepper::pushed_on(int place, StepMode before) const {
   if (before != StepMode::kSlidePositive && before != StepMode::kSlideNegative) return false;
   if (solver.scale() == 0) return false;
   return solver.sliding_inertia(place, before == StepMode::kSlidePositive ? 1 : -1) <= 0;
 }
 
 void Stepper::tell_others(int place, StepMode before) {
-  const int i = in_solver[place];
   // 0 = cn + p λn: with p < 0 a contact that opens by itself could also slide, or jam
   const bool several =
-      pressed_on(place, before) && solver.free_normal_velocity(place) > kStill * solver.scale();
-  const bool told = std::exchange(grips[i].pressed, several);
-  if (!several || told) return;
+      pushed_on(place, before) && solver.free_normal_velocity(place) > kStill * solver.scale();
+  const bool told_already = std::exchange(grips[number_of(place)].pushed, several);
+  if (!several || told_already) return;
 
-  Mode slides(modes.size(), Grip::kOpen);
-  for (std::size_t k = 0; k < modes.size(); ++k) {
-    const StepMode mode = static_cast<int>(k) == i ? before : modes[k];
-    slides[k] = mode == StepMode::kOpen            ? Grip::kOpen
-                : terms.contacts[k].mu == 0        ? Grip::kSlide
+  const std::vector<Contact>& contacts = here.terms.contacts;
+  Mode slides(contacts.size(), Grip::kOpen);
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const StepMode mode =
+        static_cast<int>(i) == in_solver[place] ? before : guesses[here.number[i]].mode;
+    slides[i] = mode == StepMode::kOpen            ? Grip::kOpen
+                : contacts[i].mu == 0              ? Grip::kSlide
                 : mode == StepMode::kStick         ? Grip::kStick
                 : mode == StepMode::kSlidePositive ? Grip::kSlidePositive
                                                    : Grip::kSlideNegative;
   }
   Mode opens = slides, sticks = slides;
-  opens[i] = Grip::kOpen, sticks[i] = Grip::kStick;
+  opens[in_solver[place]] = Grip::kOpen, sticks[in_solver[place]] = Grip::kStick;
   std::vector<Continuation> ways{{slides}, {opens}, {sticks, true}};
   const StepMode now = solver.mode(place);
   std::swap(ways[0], ways[now == StepMode::kOpen ? 1 : now == StepMode::kStick ? 2 : 0]);
-  note(EventKind::kAmbiguity, i, s.time);
+  note(EventKind::kAmbiguity, place, s.time);
   log.events.back().outcomes = static_cast<int>(ways.size());
   log.events.back().mode_before = slides;
   log.events.back().mode_after = ways[0].mode;

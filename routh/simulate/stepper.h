@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <unordered_map>
 #include <vector>
 
 #include "routh/impact/step_solver.h"
@@ -13,74 +15,127 @@ namespace routh::stepping {
 
 /// Velocities below this times the largest are rest.
 constexpr double kStill = 1e-9;
+/// Contacts that are found anew have gaps as accurate as this [m].
+constexpr double kFound = 1e-9;
 
-inline StepMode sliding(double ct, double still) {
+/// What a contact that touches does at the velocity v. Which way it slides in space the solver
+/// finds out.
+inline StepGuess sliding(const Contact& contact, const Eigen::VectorXd& v, double still) {
+  if (contact.Jt.rows() == 2)
+    return (contact.Jt * v).norm() > still ? StepMode::kSlide : StepMode::kStick;
+  const double ct = contact.Jt.rows() == 1 ? contact.Jt.row(0).dot(v) : 0;
   return ct > still    ? StepMode::kSlidePositive
          : ct < -still ? StepMode::kSlideNegative
                        : StepMode::kStick;
 }
 
-/// What simulate() and TimeStepper need of a scheme: begin(), then advance() from one instant to
-/// the next.
-struct Scheme {
+/// The contacts of a system, each with a number of its own that stays, whether they are listed once
+/// or found anew at every configuration.
+class Numbers {
+ public:
+  explicit Numbers(const System& system) : vary_(system.contacts_vary()) {}
+  /// Of the contacts in the order of a list.
+  void of(const Terms& terms, std::vector<int>& numbers);
+  void of(const std::vector<std::int64_t>& ids, Eigen::Index count, std::vector<int>& numbers);
+  int count() const { return count_; }
+
+ private:
+  int of(std::int64_t id);
+  bool vary_;
+  int count_ = 0;
+  std::unordered_map<std::int64_t, int> known_;
+};
+
+/// P3 (4.4) on manifolds, with collisions found inside the step or taken into it.
+struct Stepper {
   State s;
   Eigen::VectorXd v_weighted;
   Eigen::VectorXd impulses;  // of the contact forces since the last record, as Trajectory::impulse
   Trajectory log;
   std::function<void()> record_impact = [] {};
 
-  virtual ~Scheme() = default;
+  Stepper(const System& sys, const State& start, const TimeSteppingOptions& options);
   /// Refuses open joints and penetration; closes the contacts that touch, by an impact if needed.
-  virtual void begin() = 0;
+  void begin();
   /// To the time `target`, through all impacts on the way.
-  virtual void advance(double target) = 0;
-};
+  void advance(double target);
 
-/// P3 (4.4) with collisions found inside the step: systems whose contacts are always the same.
-struct Stepper final : Scheme {
+ private:
   const System& system;
   TimeSteppingOptions o;
+  bool vary;  // are contacts found anew at every configuration?
   double alpha, gamma;
   bool midpoint;
+  bool detect;     // collisions are found inside the step
+  bool take_near;  // or the step takes in what it could close
 
-  // what the contacts do
-  Eigen::VectorXd phi, joint;
+  // what the contacts do, by their numbers
+  Numbers numbers;
+  std::vector<double> phi, phi_new;  // infinite where a contact is not listed
+  Eigen::VectorXd joint, joint_new;
   std::vector<char> active;  // contacts whose inequality is part of the step
   std::vector<char> joined;  // of them: taken in at a distance
-  std::vector<StepMode> modes;
+  std::vector<StepGuess> guesses;
   struct Hold {
+    bool pressed = false;  // is a lift-off to be told?
     bool slides = false;
     int steps = 0;  // for which it has done the other
     double since = 0;
-    bool pressed = false;  // by its friction though it could open; told already
+    bool pushed = false;  // by its friction though it could open; told already
   };
-  std::vector<Hold> grips;  // stick or slip as reported
+  std::vector<Hold> grips;  // as reported
+  std::vector<int> told;    // where contacts vary: place in log.contact_names, or -1
+  int tangents = 1;
   int impacts_in_step = 0;
-  double stride = 0;  // [m] the farthest that a gap has changed in a step so far: what is near
+  double trial_end = 0;  // [s]
+  double stride = 0;     // [m] the farthest that a gap has changed in a step so far: what is near
 
   // one trial step
-  Terms terms;
-  StepSolver solver;
-  std::vector<int> in_solver;  // contact of each contact of the solver
+  struct View {
+    Terms terms;
+    std::vector<int> number;  // of terms.contacts
+    double time = 0;
+  };
+  View here, next;
+  bool looked_ahead = false;  // `next` holds the end of the trial
+  bool known = false;         // `here` holds the state
+  StepSolver solver, gap_solver;
+  std::vector<int> in_solver;  // of here.terms.contacts, for each contact of the solver
   Eigen::MatrixXd inertia;     // M̃
-  Eigen::VectorXd push, dv, v_alpha, q_new, v_new, phi_new, joint_new, motion;
+  Eigen::VectorXd push, dv, v_alpha, way, q_new, v_new, motion;
+  Eigen::VectorXd listed;
+  std::vector<std::int64_t> ids;
+  std::vector<int> listed_numbers;
   std::vector<double> gap;
 
-  Stepper(const System& sys, const State& start, const TimeSteppingOptions& options);
-  void begin() override;
-  void advance(double target) override;
+  const Contact& contact_of(int place) const { return here.terms.contacts[in_solver[place]]; }
+  int number_of(int place) const { return here.number[in_solver[place]]; }
 
   // one step
 
+  void look(double time, const Eigen::VectorXd& q, const Eigen::VectorXd& v, View& view,
+            const Wanted& wanted = {});
+  /// Room for all contacts seen so far.
+  void make_room();
+  /// Gaps at q, by number.
+  void gaps_at(const Eigen::VectorXd& q, std::vector<double>& contact, Eigen::VectorXd& joints);
+  /// Gaps at the end of the trial; where it pays, all that the next step needs.
+  void measure_trial();
   /// P3 (4.4) over dt with the active contacts, from the state to q_new, v_new, v_alpha.
   void attempt(double dt);
+  /// Contacts nearer than this could be closed by the step [m].
+  double reach_in(double dt) const;
   /// The trial becomes the state.
   void accept();
   /// What a contact of the solver did in the step, and whether it stays.
-  void follow(int place, int contact);
+  void follow(int place);
   /// Moves q_new so that joints and pressing contacts are closed. The velocity is not corrected,
   /// only scaled, so that the work of the motion against gravity and springs does not add energy.
   void close_gaps();
+  /// The motion that closes joints and pressing contacts, and the smallest after which nothing
+  /// overlaps. False when there is nothing to do, or no way to do it.
+  bool close_pressing();
+  bool push_out();
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
   /// How far a change of q moves contacts and joints at most, term by term [m].
@@ -89,9 +144,11 @@ struct Stepper final : Scheme {
   /// the mechanism.
   double touch() const;
   double closed() const;
-  void note(EventKind kind, int contact, double time);
+  /// As Event::contacts count.
+  int told_as(const View& view, int listed);
+  void note(EventKind kind, int place, double time);
   /// Painlevé: did friction press on a contact of the solver that slid before the step?
-  bool pressed_on(int place, StepMode before) const;
+  bool pushed_on(int place, StepMode before) const;
   /// Says where such a contact slides, lifts off or jams and could have done either.
   void tell_others(int place, StepMode before);
   void note_solved(bool solved, double residual);
@@ -101,19 +158,22 @@ struct Stepper final : Scheme {
   /// Open contacts that the trial closes: moves to the first collision and resolves it, or takes
   /// the contact into the step. True when the rest of the step has to be tried again.
   bool collide(double dt);
+  double first_touch(double dt, const std::vector<int>& closing);
   /// Painlevé: the step stops a slip at once, because friction presses the contact on harder than
   /// any force can push it out. With α < 1 its velocity would bounce: it is an impact, though
   /// without collision. True when the rest of the step has to be tried again.
   bool jam();
   /// All active contacts at once, at the current state.
   void impact();
-  void impact_by_law(Event& event, Eigen::VectorXd& impulse);
+  void impact_by_law(const std::vector<int>& places, Event& event);
   /// The compression problem of P3: a step of length zero with α = γ = 1.
-  void impact_by_step(const Event& event, Eigen::VectorXd& impulse);
+  void impact_by_step(const std::vector<int>& places, Event& event);
   void take_outcome(const ReducedImpact& reduced, const Eigen::VectorXd& v,
-                    const ChosenOutcome& chosen, Event& event, Eigen::VectorXd& impulse);
+                    const ChosenOutcome& chosen, Event& event);
   /// What the contacts do afterwards.
-  void finish_impact(Event event, Eigen::VectorXd impulse);
+  void finish_impact(const std::vector<int>& places, Event event);
+  /// Contacts that a step has taken in and stopped.
+  void note_impact(const Eigen::VectorXd& v_minus, const Eigen::VectorXd& q_minus);
 };
 
 }  // namespace routh::stepping

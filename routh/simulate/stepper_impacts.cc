@@ -12,185 +12,221 @@ namespace {
 
 constexpr std::size_t kEnumerate = 3;  // contacts up to which all outcomes of an impact are found
 
-/// Cubic through two states, P3 after (4.12): value and derivative at the fraction s of the step.
-struct Cubic {
-  const VectorXd &q0, &v0, &q1, &v1;
+/// What lies between two states, as a way from the first: its length and velocity at the fraction s
+/// of the step. The cubic of P3 after (4.12) where the way is that of the mean velocity; else its
+/// velocity would swing beyond both, and the energy with it.
+struct Between {
+  const VectorXd &v0, &way, &v1;
   double dt;
+  bool cubic;
 
-  void position(double s, VectorXd& q) const {
+  VectorXd position(double s) const {
     const double r = 1 - s;
-    q = (1 + 2 * s) * r * r * q0 + s * r * r * dt * v0 + s * s * (3 - 2 * s) * q1 -
-        s * s * r * dt * v1;
+    if (!cubic) return s * way;
+    return s * r * r * dt * v0 + s * s * (3 - 2 * s) * way - s * s * r * dt * v1;
   }
-  void velocity(double s, VectorXd& v) const {
+  VectorXd velocity(double s) const {
     const double r = 1 - s;
-    v = 6 * s * r / dt * (q1 - q0) + r * (1 - 3 * s) * v0 + s * (3 * s - 2) * v1;
+    if (!cubic) return r * v0 + s * v1;
+    return 6 * s * r / dt * way + r * (1 - 3 * s) * v0 + s * (3 * s - 2) * v1;
   }
 };
 
 }  // namespace
 
-bool Stepper::collide(double dt) {
-  bool taken = false, hit = false;
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    if (active[i] || phi_new[i] > 0) continue;
-    if (phi[i] > touch() && impacts_in_step < o.impacts_per_step) {
-      hit = true;
-    } else {
-      active[i] = joined[i] = taken = true;
-      modes[i] = StepMode::kStick;
-    }
+double Stepper::first_touch(double dt, const std::vector<int>& closing) {
+  const Between path{s.v, way, v_new, dt, gamma == 0.5};
+  // contacts that are not seen yet lie farther off than any that is
+  double far = 0, low_gap = HUGE_VAL, high_gap = HUGE_VAL;
+  for (const int k : closing) {
+    far = std::max(far, 10 * std::abs(phi_new[k]));
+    low_gap = std::min(low_gap, phi[k]);
+    high_gap = std::min(high_gap, phi_new[k]);
   }
-  if (taken || !hit) return taken;
-
-  // the first instant at which one of them touches
-  const Cubic cubic{s.q, s.v, q_new, v_new, dt};
-  const VectorXd before = phi, after = phi_new;
-  VectorXd q(s.q.size());
+  if (!(high_gap < 0)) return 1;
   const auto least_gap = [&](double at) {
-    cubic.position(at, q);
-    system.gaps(q, phi_new, joint_new);
-    double least = HUGE_VAL;
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      if (!active[i] && after[i] <= 0) least = std::min(least, phi_new[i]);
-    }
+    q_new = s.q;
+    system.integrate(q_new, path.position(at), 1);
+    gaps_at(q_new, phi_new, joint_new);
+    double least = far;
+    for (const int k : closing) least = std::min(least, phi_new[k]);
     return least;
   };
-  double low_gap = HUGE_VAL, high_gap = HUGE_VAL;
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    if (active[i] || after[i] > 0) continue;
-    low_gap = std::min(low_gap, before[i]);
-    high_gap = std::min(high_gap, after[i]);
+  std::uintmax_t iterations = 100;
+  return boost::math::tools::toms748_solve(
+             least_gap, 0.0, 1.0, std::min(far, low_gap), high_gap,
+             [](double a, double b) { return b - a <= 1e-14; }, iterations)
+      .second;
+}
+
+bool Stepper::collide(double dt) {
+  bool taken = false;
+  std::vector<int> closing;
+  for (std::size_t k = 0; k < active.size(); ++k) {
+    if (active[k] || phi_new[k] > 0) continue;
+    if (phi[k] > touch() && impacts_in_step < o.impacts_per_step) {
+      closing.push_back(static_cast<int>(k));
+    } else {
+      active[k] = joined[k] = taken = true;
+      guesses[k] = StepMode::kStick;
+    }
   }
-  double at = 1;
-  if (high_gap < 0) {
-    std::uintmax_t iterations = 100;
-    const auto [low, high] = boost::math::tools::toms748_solve(
-        least_gap, 0.0, 1.0, low_gap, high_gap, [](double a, double b) { return b - a <= 1e-14; },
-        iterations);
-    at = high;
-  }
-  VectorXd v(s.v.size());
-  cubic.velocity(at, v);
-  cubic.position(at, q);
+  if (taken || closing.empty()) return taken;
+
+  // the first instant at which one of them touches
+  const double at = first_touch(dt, closing);
+  const Between path{s.v, way, v_new, dt, gamma == 0.5};
+  add_impulses(at);
   s.time += at * dt;
-  s.q = q, s.v = v;
-  system.gaps(s.q, phi, joint);
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    if (phi[i] <= touch() && !active[i]) active[i] = true, modes[i] = StepMode::kStick;
+  system.integrate(s.q, path.position(at), 1);
+  s.v = path.velocity(at);
+  gaps_at(s.q, phi, joint);
+  for (std::size_t k = 0; k < active.size(); ++k) {
+    if (phi[k] <= touch() && !active[k]) active[k] = true, guesses[k] = StepMode::kStick;
   }
   ++impacts_in_step;
-  add_impulses(at);
   impact();
   return true;
 }
 
 bool Stepper::jam() {
-  if (alpha == 1 || impacts_in_step >= o.impacts_per_step) return false;
+  if (alpha == 1 || tangents > 1 || impacts_in_step >= o.impacts_per_step) return false;
   bool jammed = false;
-  for (std::size_t k = 0; k < in_solver.size(); ++k) {
-    const int place = static_cast<int>(k), i = in_solver[k];
-    const auto Jt = terms.contacts[i].Jt.row(0);
-    if (solver.mode(place) != StepMode::kStick || !pressed_on(place, modes[i]) ||
-        std::abs(Jt.dot(s.v)) <= 1e-6 * Jt.cwiseAbs().dot(s.v.cwiseAbs()))
-      continue;
-    tell_others(place, modes[i]);
+  for (int place = 0; place < solver.contacts(); ++place) {
+    const StepMode before = guesses[number_of(place)].mode;
+    if (solver.mode(place) != StepMode::kStick || !pushed_on(place, before)) continue;
+    const auto Jt = contact_of(place).Jt.row(0);
+    if (std::abs(Jt.dot(s.v)) <= 1e-6 * Jt.cwiseAbs().dot(s.v.cwiseAbs())) continue;
+    tell_others(place, before);
     jammed = true;
   }
   if (!jammed) return false;
 
-  system.evaluate(s.time, s.q, s.v, terms, &active);
-  Event event{.time = s.time, .contacts = in_solver, .v_minus = s.v};
-  VectorXd impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(in_solver.size()));
-  const ReducedImpact reduced = reduce(terms, s.v, in_solver);
+  const std::vector<int> places = in_solver;
+  look(s.time, s.q, s.v, here, {.contacts = vary ? nullptr : &active});
+  const ReducedImpact reduced = reduce(here.terms, s.v, places);
   std::vector<int> sliding;
-  for (std::size_t i = 0; i < in_solver.size(); ++i) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
     if (std::abs(reduced.problem.c[reduced.problem.tangent(static_cast<int>(i))]) > 0)
       sliding.push_back(static_cast<int>(i));
   }
   const auto chosen = impact_without_collision(reduced.problem, sliding);
   if (!chosen) return false;
   ++impacts_in_step;
-  take_outcome(reduced, s.v, *chosen, event, impulse);
-  finish_impact(std::move(event), std::move(impulse));
+  Event event{.time = s.time, .v_minus = s.v};
+  take_outcome(reduced, s.v, *chosen, event);
+  finish_impact(places, std::move(event));
   return true;
 }
 
 void Stepper::impact() {
-  system.evaluate(s.time, s.q, s.v, terms, &active);
+  known = false;
+  look(s.time, s.q, s.v, here, {.contacts = vary ? nullptr : &active});
+  std::vector<int> places;
+  bool approaching = false;
+  for (std::size_t i = 0; i < here.terms.contacts.size(); ++i) {
+    if (!active[here.number[i]]) continue;
+    places.push_back(static_cast<int>(i));
+    const auto& Jn = here.terms.contacts[i].Jn;
+    approaching = approaching || Jn.dot(s.v) < -kStill * Jn.cwiseAbs().dot(s.v.cwiseAbs());
+  }
+  if (!approaching) return;
+
   Event event{.time = s.time, .v_minus = s.v};
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    if (active[i]) event.contacts.push_back(static_cast<int>(i));
-  }
-  VectorXd impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
-
-  if (o.law || event.contacts.size() <= kEnumerate) {
-    impact_by_law(event, impulse);
+  if (o.law || (places.size() <= kEnumerate && tangents == 1)) {
+    impact_by_law(places, event);
   } else {
-    impact_by_step(event, impulse);
+    impact_by_step(places, event);
   }
-
-  finish_impact(std::move(event), std::move(impulse));
+  finish_impact(places, std::move(event));
 }
 
-void Stepper::impact_by_law(Event& event, VectorXd& impulse) {
-  ReducedImpact reduced = reduce(terms, s.v, event.contacts);
+void Stepper::impact_by_law(const std::vector<int>& places, Event& event) {
+  ReducedImpact reduced = reduce(here.terms, s.v, places);
+  if (reduced.problem.tangents == 2) reduced.problem.edges = o.edges;
   VectorXd v = s.v;
-  if (terms.A.rows() > 0) {
-    v = reduced.Mdag * (terms.M * s.v);  // what the joints leave of it
+  if (here.terms.A.rows() > 0) {
+    v = reduced.Mdag * (here.terms.M * s.v);  // what the joints leave of it
     reduced.problem.c = reduced.J * v;
   }
   const ImpactLaw law = o.law ? o.law : impact_law("simultaneous");
-  take_outcome(reduced, v, law(reduced.problem, log.events.size()), event, impulse);
+  take_outcome(reduced, v, law(reduced.problem, log.events.size()), event);
 }
 
-void Stepper::impact_by_step(const Event& event, VectorXd& impulse) {
-  solver.set_inertia(terms.M);
+void Stepper::impact_by_step(const std::vector<int>& places, Event& event) {
+  solver.set_inertia(here.terms.M);
   solver.clear();
-  for (Eigen::Index i = 0; i < terms.A.rows(); ++i)
-    solver.add_bilateral(terms.A.row(i), terms.A.row(i).dot(s.v));
-  for (const int i : event.contacts) {
-    const Contact& contact = terms.contacts[i];
-    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, s.v, modes[i]);
+  for (Eigen::Index i = 0; i < here.terms.A.rows(); ++i)
+    solver.add_bilateral(here.terms.A.row(i), here.terms.A.row(i).dot(s.v));
+  for (const int i : places) {
+    const Contact& contact = here.terms.contacts[i];
+    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, s.v, guesses[here.number[i]].mode);
   }
   note_solved(solver.solve(o.tolerance), solver.residual());
   s.v += solver.velocity_change();
-  for (std::size_t i = 0; i < event.contacts.size(); ++i) {
-    impulse[2 * i] = solver.normal_impulse(static_cast<int>(i));
-    impulse[2 * i + 1] = solver.tangential_impulse(static_cast<int>(i));
+  event.impulse.resize((1 + tangents) * std::ssize(places));
+  for (int place = 0; place < solver.contacts(); ++place) {
+    const Eigen::Index at = (1 + tangents) * place;
+    event.impulse[at] = solver.normal_impulse(place);
+    for (int t = 0; t < tangents; ++t)
+      event.impulse[at + 1 + t] = solver.tangential_impulse(place, t);
   }
 }
 
 void Stepper::take_outcome(const ReducedImpact& reduced, const VectorXd& v,
-                           const ChosenOutcome& chosen, Event& event, VectorXd& impulse) {
+                           const ChosenOutcome& chosen, Event& event) {
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
-    event.path.push_back(in_turn(reduced.problem, impulse_at, 1));
+    event.path.push_back(in_turn(reduced.problem, impulse_at, reduced.problem.tangents));
   s.v = reduced.lift(v, chosen.outcome.impulse);
-  impulse = in_turn(reduced.problem, chosen.outcome.impulse, 1);
+  event.impulse = in_turn(reduced.problem, chosen.outcome.impulse, reduced.problem.tangents);
   note_solved(chosen.outcome.residual <= o.tolerance, chosen.outcome.residual);
 }
 
-void Stepper::finish_impact(Event event, VectorXd impulse) {
+void Stepper::finish_impact(const std::vector<int>& places, Event event) {
   double fastest = 0;
-  for (const int i : event.contacts) {
-    const Contact& contact = terms.contacts[i];
-    fastest = std::max({fastest, std::abs(contact.Jn.dot(event.v_minus)),
-                        std::abs(contact.Jt.row(0).dot(event.v_minus))});
+  for (const int i : places) {
+    const Contact& contact = here.terms.contacts[i];
+    fastest = std::max(
+        {fastest, std::abs(contact.Jn.dot(event.v_minus)), (contact.Jt * event.v_minus).norm()});
   }
-  for (const int i : event.contacts) {
-    const Contact& contact = terms.contacts[i];
-    active[i] = contact.Jn.dot(s.v) <= kStill * fastest;
-    joined[i] = false;
-    modes[i] = active[i] ? sliding(contact.Jt.row(0).dot(s.v), kStill * fastest) : StepMode::kOpen;
-    grips[i] = {.slides = modes[i] != StepMode::kStick};
+  for (const int i : places) {
+    const Contact& contact = here.terms.contacts[i];
+    const int k = here.number[i];
+    active[k] = contact.Jn.dot(s.v) <= kStill * fastest;
+    joined[k] = false;
+    guesses[k] = active[k] ? sliding(contact, s.v, kStill * fastest) : StepGuess();
+    grips[k] = {.pressed = active[k] != 0, .slides = guesses[k].mode != StepMode::kStick};
+    event.contacts.push_back(told_as(here, i));
   }
+  known = false;
   v_weighted = s.v;
   event.v_plus = s.v;
   event.q = s.q;
-  event.impulse = std::move(impulse);
   log.events.push_back(std::move(event));
   record_impact();
+}
+
+void Stepper::note_impact(const VectorXd& v_minus, const VectorXd& q_minus) {
+  std::vector<int> places;
+  for (int place = 0; place < solver.contacts(); ++place) {
+    if (solver.normal_impulse(place) <= 0 || grips[number_of(place)].pressed) continue;
+    // faster than forces would make it in two steps
+    const Contact& contact = contact_of(place);
+    const double approach = -contact.Jn.dot(v_minus), forced = std::abs(contact.Jn.dot(dv));
+    if (approach > 2 * forced + kStill * solver.scale()) places.push_back(place);
+  }
+  if (places.empty()) return;
+  Event event{.time = s.time, .v_minus = v_minus, .v_plus = s.v, .q = q_minus};
+  event.impulse.resize((1 + tangents) * std::ssize(places));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    event.contacts.push_back(told_as(here, in_solver[places[i]]));
+    const Eigen::Index at = (1 + tangents) * static_cast<Eigen::Index>(i);
+    event.impulse[at] = solver.normal_impulse(places[i]);
+    for (int t = 0; t < tangents; ++t)
+      event.impulse[at + 1 + t] = solver.tangential_impulse(places[i], t);
+  }
+  log.events.push_back(std::move(event));
 }
 
 }  // namespace routh::stepping

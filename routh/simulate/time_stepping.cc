@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "routh/model/kkt.h"
-#include "routh/simulate/space_stepper.h"
 #include "routh/simulate/stepper.h"
 
 namespace routh {
@@ -20,6 +19,8 @@ void validate(const System& system, const State& start, const TimeSteppingOption
   if (o.alpha && !(*o.alpha > 0 && *o.alpha <= 1)) fail("alpha must be above 0 and at most 1");
   if (o.gamma && !(*o.gamma >= 0 && *o.gamma <= 1)) fail("gamma must be between 0 and 1");
   if (!(o.every >= 0)) fail("every must not be negative");
+  if (o.law && !o.detection.value_or(true))
+    fail("law: without detection a step resolves its impacts by itself; leave out one of the two");
   if (!(o.end > start.time)) {
     fail("end (" + std::to_string(o.end) + " s) must be after the start (" +
          std::to_string(start.time) + " s)");
@@ -32,43 +33,39 @@ void validate(const System& system, const State& start, const TimeSteppingOption
     fail("the start has a number that is not finite");
 }
 
-/// Does one tangent or q + h v not do?
-bool in_space(const System& system, const State& start) {
-  if (system.contacts_vary() || system.nq() != system.nv()) return true;
-  const Terms terms = system.terms(start.q, start.v, start.time);
-  return std::any_of(terms.contacts.begin(), terms.contacts.end(),
-                     [](const Contact& c) { return c.mu > 0 && c.Jt.rows() > 1; });
-}
-
-std::unique_ptr<stepping::Scheme> scheme_for(const System& system, const State& start,
-                                             const TimeSteppingOptions& options) {
-  validate(system, start, options);
-  if (in_space(system, start))
-    return std::make_unique<stepping::SpaceStepper>(system, start, options);
-  return std::make_unique<stepping::Stepper>(system, start, options);
-}
-
 }  // namespace
 
+TimeSteppingOptions completed(const System& system, TimeSteppingOptions o) {
+  const bool vary = system.contacts_vary();
+  o.alpha = o.alpha.value_or(vary ? 1 : 0.5);
+  o.gamma = o.gamma.value_or(*o.alpha);
+  if (o.jacobians == Jacobians::kDefault)
+    o.jacobians = *o.alpha == 0.5 ? Jacobians::kMidpoint : Jacobians::kStart;
+  o.detection = o.detection.value_or(!vary || *o.alpha < 1 || o.law);
+  return o;
+}
+
 TimeStepper::TimeStepper(const System& system, const State& start,
-                         const TimeSteppingOptions& options)
-    : scheme_(scheme_for(system, start, options)), h_(options.h) {
-  scheme_->begin();
+                         const TimeSteppingOptions& options) {
+  validate(system, start, options);
+  stepper_ = std::make_unique<stepping::Stepper>(system, start, options);
+  h_ = options.h;
+  stepper_->begin();
 }
 TimeStepper::~TimeStepper() = default;
 TimeStepper::TimeStepper(TimeStepper&&) noexcept = default;
 
-void TimeStepper::step() { scheme_->advance(scheme_->s.time + h_); }
-double TimeStepper::time() const { return scheme_->s.time; }
-const VectorXd& TimeStepper::q() const { return scheme_->s.q; }
-const VectorXd& TimeStepper::v() const { return scheme_->s.v; }
-const VectorXd& TimeStepper::v_weighted() const { return scheme_->v_weighted; }
-const Trajectory& TimeStepper::log() const { return scheme_->log; }
+void TimeStepper::step() { stepper_->advance(stepper_->s.time + h_); }
+double TimeStepper::time() const { return stepper_->s.time; }
+const VectorXd& TimeStepper::q() const { return stepper_->s.q; }
+const VectorXd& TimeStepper::v() const { return stepper_->s.v; }
+const VectorXd& TimeStepper::v_weighted() const { return stepper_->v_weighted; }
+const Trajectory& TimeStepper::log() const { return stepper_->log; }
 
 Trajectory simulate(const System& system, const State& start, const TimeSteppingOptions& options) {
   const auto began = std::chrono::steady_clock::now();
-  const std::unique_ptr<stepping::Scheme> scheme = scheme_for(system, start, options);
-  stepping::Scheme& stepper = *scheme;
+  validate(system, start, options);
+  stepping::Stepper stepper(system, start, options);
   Trajectory trajectory;
   Terms terms;
   const auto record = [&] {

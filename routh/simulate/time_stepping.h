@@ -26,17 +26,22 @@
 /// - Velocity forces of minimal coordinates enter k and, by their whole derivative, k_v: second
 ///   order for inertia that depends on q. (4.5) prints a factor 1 - α that (4.2) does not have.
 /// - A contact stays active while it presses, not while Φ ≤ 0; collisions keep their true instant
-///   in the time grid, and the step goes on from there to the next multiple of h.
+///   in the time grid, and the step goes on from there to the next multiple of h. Between the ends
+///   of a step lies the paper's cubic when γ = ½, a straight line otherwise.
 ///
-/// Systems in space (contacts with two tangents, contacts that are found anew at every
-/// configuration, or coordinates on a manifold, nq ≠ nv) are stepped with α = γ = 1, rows at q and
-/// 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0 for all contacts within reach, so that contacts close at the end of a
-/// step and impacts are inelastic and simultaneous; friction cones are circular or have `edges`
-/// edges.
+/// Plane and space are stepped alike: contacts have one tangent or two (friction cones are then
+/// circular, or have `edges` edges), are listed once or found anew at every configuration, and
+/// q + h v is System::integrate().
+///
+/// Without `detection` and with α = 1 the step takes in every contact that it could close,
+/// 0 ≤ Φ/h + Jn v⁺ ⊥ λn ≥ 0: contacts close at its end, and impacts are inelastic and simultaneous.
+/// That is how contacts found anew are stepped unless the options say otherwise: one evaluation of
+/// the system a step, however many contacts come and go. (With α < 1 and without detection they
+/// become active after they were passed, as in P3, and bounce.)
 namespace routh {
 
 namespace stepping {
-struct Scheme;
+struct Stepper;
 }
 
 enum class Jacobians {
@@ -47,23 +52,28 @@ enum class Jacobians {
 
 struct TimeSteppingOptions {
   double h = 1e-3;  ///< step [s]
-  /// Weight of v⁺ in the constraints, in (0, 1]; when not given ½, in space 1 alone.
+  /// Weight of v⁺ in the constraints, in (0, 1]; when not given ½, or 1 where contacts vary.
   std::optional<double> alpha = {};
   std::optional<double> gamma = {};  ///< weight of v⁺ in the position; α when not given
   double end = 1;                    ///< [s]
   double every = 0;                  ///< record at these intervals [s]; 0: at every step and impact
   Jacobians jacobians = Jacobians::kDefault;
-  bool detection = true;      ///< in the plane: find collisions inside the step by interpolation
+  /// Find collisions inside the step by interpolation; when not given yes, except where contacts
+  /// vary, α is 1 and no law is given. A law needs it.
+  std::optional<bool> detection = {};
   bool stabilise = true;      ///< close joints and pressing contacts after every step
-  bool impulses = false;      ///< in the plane: record Trajectory::impulse, and every impact
+  bool impulses = false;      ///< record Trajectory::impulse, and every impact
   ImpactLaw law = {};         ///< none: simultaneous, one LCP above three contacts
   int edges = 0;              ///< in space: of a friction cone; 0: Coulomb's own, circular
-  int impacts_per_step = 20;  ///< in the plane: then the rest of the step joins what touches next
+  int impacts_per_step = 20;  ///< then the rest of the step joins what touches next
   double touching = 1e-6;     ///< gaps up to this are closed at the start [m]
   double tolerance = 1e-9;    ///< residual of a step's problem, relative
   /// Called now and then with the time reached; false stops the simulation.
   std::function<bool(double time)> progress = {};
 };
+
+/// The options with what was not given.
+TimeSteppingOptions completed(const System& system, TimeSteppingOptions options);
 
 /// Throws std::invalid_argument for options out of range or without effect, for a start that
 /// penetrates or whose joints are open (by more than `touching`), and for forces that are not
@@ -89,7 +99,7 @@ class TimeStepper {
   const Trajectory& log() const;
 
  private:
-  std::unique_ptr<stepping::Scheme> scheme_;
+  std::unique_ptr<stepping::Stepper> stepper_;
   double h_;
 };
 

@@ -116,8 +116,7 @@ TEST_F(Options, OfOtherScenariosAreRefused) {
                   {"impact " + space + " --cone circular --edges 6", "--edges"},
                   {"impact pushing --cone circular", "--cone belongs to"}});
 #ifdef ROUTH_HAS_MUJOCO
-  expect_refused({{"simulate tower --gamma 0.5", "--gamma belongs to mechanisms in the plane"},
-                  {"simulate tower --no-detection", "--no-detection"},
+  expect_refused({{"simulate tower --detection off --law set", "--law: needs the instants"},
                   {"simulate quadruped --at-start", "--at-start"}});
 #endif
 }

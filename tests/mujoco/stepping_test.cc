@@ -129,21 +129,37 @@ TEST(SpaceStepping, RefusesDeepPenetration) {
   EXPECT_THROW((void)simulate(system, start, {.alpha = 1}), std::invalid_argument);
 }
 
-// What the scheme in space does not know is said, not ignored.
-TEST(SpaceStepping, RefusesOptionsOfTheSchemeInThePlane) {
+TEST(SpaceStepping, ALawNeedsTheInstantsOfImpacts) {
   const System system = model(kBox);
-  const auto refused = [&](const TimeSteppingOptions& options) {
-    return message([&] { (void)simulate(system, system.home(), options); });
-  };
-  EXPECT_NE(refused({.alpha = 0.5}).find("alpha"), std::string::npos);
-  EXPECT_NE(refused({.gamma = 0.5}).find("gamma"), std::string::npos);
-  EXPECT_NE(refused({.jacobians = Jacobians::kMidpoint}).find("jacobians"), std::string::npos);
-  EXPECT_NE(refused({.detection = false}).find("detection"), std::string::npos);
-  EXPECT_NE(refused({.impulses = true}).find("impulses"), std::string::npos);
-  EXPECT_NE(refused({.impacts_per_step = 3}).find("impacts_per_step"), std::string::npos);
-  const TimeSteppingOptions same{
-      .alpha = 1, .gamma = 1, .end = 0.01, .jacobians = Jacobians::kStart};
-  EXPECT_EQ(simulate(system, system.home(), same).status, SimulationStatus::kDone);
+  const TimeSteppingOptions both{.detection = false, .law = impact_law("simultaneous")};
+  EXPECT_NE(message([&] { (void)simulate(system, system.home(), both); }).find("law"),
+            std::string::npos);
+}
+
+// The impulses between two records change the momentum as gravity does not.
+TEST(SpaceStepping, ImpulsesBetweenRecordsAreThoseOfTheContacts) {
+  const System system = model(kBox);
+  State start = system.home();
+  start.q[2] = 0.15;
+  start.v << 1, 0.5, 0, 0, 0, 0.3;
+  for (const double alpha : {0.5, 1.0}) {
+    const Trajectory t =
+        simulate(system, start,
+                 TimeSteppingOptions{
+                     .h = 1e-3, .alpha = alpha, .end = 0.3, .every = 0.01, .impulses = true});
+    ASSERT_EQ(t.impulse.size() + 1, t.time.size());
+    double pressed = 0;
+    for (const VectorXd& impulse : t.impulse) {
+      ASSERT_EQ(impulse.size() % 3, 0);
+      for (Eigen::Index i = 0; i < impulse.size(); i += 3) pressed += impulse[i];
+    }
+    for (const Event& e : t.events) {
+      if (alpha < 1 && e.kind == EventKind::kImpact)
+        for (Eigen::Index i = 0; i < e.impulse.size(); i += 3) pressed += e.impulse[i];
+    }
+    EXPECT_NEAR(pressed, 2 * 9.81 * 0.3, 1e-6) << alpha;
+    EXPECT_EQ(t.contact_names.size(), 4u);
+  }
 }
 
 // A path over impulses needs contacts that stay and coordinates that are integrals of v.

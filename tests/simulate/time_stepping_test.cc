@@ -9,6 +9,7 @@
 #include "routh/io/scenario.h"
 #include "routh/model/planar.h"
 #include "routh/simulate/stick_slip.h"
+#include "slope.h"
 
 namespace routh {
 namespace {
@@ -21,17 +22,6 @@ Trajectory run(const std::string& name, TimeSteppingOptions options,
                const std::vector<io::Override>& set = {}) {
   const io::Scenario s = io::load_scenario(name, set);
   return simulate(*s.mechanism, {0, s.q, s.v}, options);
-}
-
-/// Slope of log(error) over log(h) by least squares.
-double slope(const std::vector<double>& h, const std::vector<double>& error) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (std::size_t i = 0; i < h.size(); ++i) {
-    const double x = std::log(h[i]), y = std::log(error[i]);
-    sx += x, sy += y, sxx += x * x, sxy += x * y;
-  }
-  const auto n = static_cast<double>(h.size());
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
 TEST(ExactStickSlip, SolvesItsEquationAndHoldsWhereItMay) {
