@@ -27,6 +27,9 @@ MatrixXd friction_edges(const ImpactProblem& problem) {
   return D;
 }
 
+/// Beyond it mu times rounding is a force.
+static constexpr double kMostFriction = 1e12;
+
 void validate(const ImpactProblem& problem) {
   const int m = problem.contacts(), size = (1 + problem.tangents) * m;
   const auto fail = [](const std::string& what) {
@@ -51,6 +54,8 @@ void validate(const ImpactProblem& problem) {
   if (!problem.c.allFinite()) fail("c has an entry that is not finite");
   if (!problem.mu.allFinite()) fail("mu has an entry that is not finite");
   if (problem.mu.minCoeff() < 0) fail("mu has a negative entry; friction cannot be negative");
+  if (problem.mu.maxCoeff() > kMostFriction)
+    fail("mu has an entry above 1e12; with 1e6 nothing slides either");
   // symmetric and, as far as two rows tell, not negative; relative to the rows themselves
   for (int i = 0; i < size; ++i) {
     if (problem.G(i, i) < 0) fail("G has a negative entry on its diagonal");

@@ -18,6 +18,39 @@ constexpr double kDiagonal = 1e-9;  // added to the rows, relative; refinement r
 constexpr double kSign = 1e-10;     // a velocity below this times the largest is zero
 constexpr int kMostPivoted = 500;   // unknowns of a system whose rows change places
 
+/// The inverse of a positive definite matrix in its place, by sweeping its columns: a tenth of the
+/// time of a decomposition with pivots where a dozen velocities are coupled. Only the lower half is
+/// read until the end. False where a pivot is not positive.
+bool invert_positive(MatrixXd& A, VectorXd& column) {
+  const Eigen::Index n = A.rows();
+  column.resize(n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const double pivot = A(k, k);
+    if (!(pivot > 0)) return false;
+    column.head(k) = A.row(k).head(k);
+    column.tail(n - k) = A.col(k).tail(n - k);
+    for (Eigen::Index j = 0; j < n; ++j)
+      A.col(j).tail(n - j) -= column[j] / pivot * column.tail(n - j);
+    A.row(k).head(k) = column.head(k) / pivot;
+    A.col(k).tail(n - k) = column.tail(n - k) / pivot;
+    A(k, k) = -1 / pivot;
+  }
+  for (Eigen::Index j = 0; j < n; ++j) {
+    A.col(j).tail(n - j) *= -1;
+    A.row(j).tail(n - j - 1) = A.col(j).tail(n - j - 1);
+  }
+  return true;
+}
+
+bool is_symmetric(const Eigen::Ref<const MatrixXd>& A) {
+  for (Eigen::Index j = 0; j < A.cols(); ++j) {
+    for (Eigen::Index i = 0; i < j; ++i) {
+      if (A(i, j) != A(j, i)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 StepSolver::StepSolver(std::vector<int> groups, int nv) : starts_(std::move(groups)), nv_(nv) {
@@ -47,7 +80,8 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
       inverse_[g] = Eigen::Matrix2d(block).inverse();
     } else if (size == 1) {
       inverse_[g](0, 0) = 1 / block(0, 0);
-    } else {
+    } else if (inverse_[g] = block;
+               !is_symmetric(block) || !invert_positive(inverse_[g], column_)) {
       decomposed_[g].compute(block);
       const auto& lu = decomposed_[g];
       inverse_[g] = lu.permutationP();

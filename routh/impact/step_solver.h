@@ -194,7 +194,7 @@ class StepSolver {
   int nv_;
   std::vector<Eigen::MatrixXd> inverse_;  // of each group
   std::vector<Eigen::PartialPivLU<Eigen::MatrixXd>> decomposed_;
-  Eigen::VectorXd u_;
+  Eigen::VectorXd u_, column_;
 
   std::vector<Row> rows_;
   int bilateral_ = 0;

@@ -21,6 +21,7 @@ VectorXd read_friction(const Field& field, Eigen::Index contacts) {
   if (mu.size() != contacts)
     field["mu"].fail(fmt::format("has {} entries; there are {} contacts", mu.size(), contacts));
   if (mu.minCoeff() < 0) field["mu"].fail("friction must not be negative");
+  if (mu.maxCoeff() > 1e12) field["mu"].fail("is above 1e12; with 1e6 nothing slides either");
   return mu;
 }
 

@@ -46,6 +46,7 @@ struct Wanted {
   /// Kv with the terms of inertia (centrifugal, Coriolis, gyroscopic): a second-order step needs
   /// it whole. Without it a system may leave out what is dear.
   bool whole_Kv = false;
+  bool joint_bias = true;  ///< otherwise it may be left out
 };
 
 /// Functions that are const may be called by many threads at once: an ensemble does. What they

@@ -166,15 +166,21 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
     touches.push_back(touch);
   }
 
-  // by pair, then by place on the first geometry in micrometres
-  const auto key = [&](const Touch& touch) {
+  // by pair, then by place on the first geometry; MuJoCo's order is not far from that
+  for (Touch& touch : touches) {
     const Placed first = placed(model, data, touch.first);
     const Vector3d local = first.axes.transpose() * (touch.point - first.centre);
-    return std::tuple(touch.second, touch.first, std::lround(1e6 * local.x()),
-                      std::lround(1e6 * local.y()), std::lround(1e6 * local.z()));
+    for (int k = 0; k < 3; ++k) touch.spot[k] = std::lround(1e6 * local[k]);
+  }
+  const auto key = [](const Touch& t) {
+    return std::tuple(t.second, t.first, t.spot[0], t.spot[1], t.spot[2]);
   };
-  std::stable_sort(touches.begin(), touches.end(),
-                   [&](const Touch& a, const Touch& b) { return key(a) < key(b); });
+  for (auto next = touches.begin(); next != touches.end(); ++next) {
+    const auto place =
+        std::upper_bound(touches.begin(), next, *next,
+                         [&](const Touch& a, const Touch& b) { return key(a) < key(b); });
+    std::rotate(place, next, next + 1);
+  }
   for (std::size_t begin = 0; begin < touches.size();) {
     std::size_t end = begin;
     while (end < touches.size() && touches[end].first == touches[begin].first &&

@@ -17,6 +17,7 @@ struct Touch {
   Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rows: normal from the second to the
                                                         ///< first, two tangents
   int nth = 0, count = 1;                               ///< among those of the same pair
+  long spot[3] = {};                                    ///< on the first geometry [μm]
   int place = 0;  ///< which of a pair's, also when others come and go: where on the first geometry
 };
 

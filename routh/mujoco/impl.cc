@@ -8,12 +8,6 @@
 namespace routh::mujoco {
 namespace {
 
-/// The contact after the last, in memory that is kept.
-Contact& next_of(std::vector<Contact>& contacts, int& count) {
-  if (static_cast<std::size_t>(count) == contacts.size()) contacts.emplace_back();
-  return contacts[count++];
-}
-
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -61,6 +55,7 @@ std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std
 #endif
   loaded->smooth = m;
   loaded->smooth.opt.disableflags |= mjDSBL_CONTACT;
+  loaded->smooth.opt.enableflags &= ~mjENBL_ENERGY;
 
   loaded->notes = departures(original);
   if (!warning.empty()) loaded->notes.push_back("MuJoCo: " + warning);
@@ -112,18 +107,34 @@ void System::Impl::Workspace::place(const VectorXd& q) {
   put(system.inputs.mocap_quat, data->mocap_quat);
 }
 
+void System::Impl::Workspace::move() {
+  const mjModel& m = smooth();
+  mj_kinematics(&m, data.get());
+  mj_comPos(&m, data.get());
+  mj_tendon(&m, data.get());
+}
+
+void System::Impl::Workspace::find_constraints() {
+  move();
+  mj_collision(&wide(), data.get());
+  find_touches(wide(), *data, touches);
+  mj_makeConstraint(&smooth(), data.get());
+  find_limits();
+}
+
 void System::Impl::Workspace::fill_forces(double t, const VectorXd& v, Terms& terms) {
   const mjModel& m = smooth();
   data->time = t;
   std::copy(v.begin(), v.end(), data->qvel);
-  mj_fwdPosition(&m, data.get());
+  mj_crb(&m, data.get());
+  mj_transmission(&m, data.get());
   mj_fwdVelocity(&m, data.get());
   mj_fwdActuation(&m, data.get());
-  mj_fwdAcceleration(&m, data.get());
 
   terms.M.resize(m.nv, m.nv);
   if (m.nv > 0) mj_fullM(&m, terms.M.data(), data->qM);
-  terms.forces = vector(data->qfrc_smooth, m.nv);
+  const auto of = [&](const mjtNum* values) { return Eigen::Map<const VectorXd>(values, m.nv); };
+  terms.forces = of(data->qfrc_passive) - of(data->qfrc_bias) + of(data->qfrc_actuator);
 }
 
 // Of springs, damping and servos: what an implicit integrator needs most.
@@ -151,8 +162,13 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
     const double force = data->actuator_force[i];
     if (m.actuator_forcelimited[i] && (force <= range[0] || force >= range[1])) continue;
     const mjtNum* bias = m.actuator_biasprm + mjNBIAS * i;
-    if (bias[1] != 0) terms.Kq += bias[1] * moments.row(i).transpose() * moments.row(i);
-    if (bias[2] != 0) terms.Kv += bias[2] * moments.row(i).transpose() * moments.row(i);
+    if (bias[1] == 0 && bias[2] == 0) continue;
+    // most pull at one joint
+    for (int j = 0; j < m.nv; ++j) {
+      if (moments(i, j) == 0) continue;
+      terms.Kq.row(j) += bias[1] * moments(i, j) * moments.row(i);
+      terms.Kv.row(j) += bias[2] * moments(i, j) * moments.row(i);
+    }
   }
 #endif
 }
@@ -182,126 +198,115 @@ int System::Impl::Workspace::joint_rows() const {
       std::count(data->efc_type, data->efc_type + data->nefc, mjCNSTR_EQUALITY));
 }
 
-// Equality constraints, from the rows that fill_forces() left.
-void System::Impl::Workspace::fill_joints(const VectorXd& q, const VectorXd& v, Terms& terms) {
-  const mjModel& m = smooth();
-  const int na = joint_rows();
-  terms.A.resize(na, m.nv);
+void System::Impl::Workspace::fill_joints(Terms& terms) {
+  const int nv = smooth().nv, na = joint_rows();
+  terms.A.resize(na, nv);
   terms.joint_gap.resize(na);
   terms.joint_bias.setZero(na);
-  const auto rows = [&](const auto& visit) {
-    for (int i = 0, row = 0; i < data->nefc; ++i) {
-      if (data->efc_type[i] == mjCNSTR_EQUALITY)
-        visit(row++, Eigen::Map<const VectorXd>(data->efc_J + i * m.nv, m.nv), data->efc_pos[i]);
-    }
-  };
-  rows([&](int row, const auto& J, double gap) {
-    terms.A.row(row) = J.transpose();
-    terms.joint_gap[row] = gap;
+  joint_rows([&](int row, int efc) {
+    terms.A.row(row) = Eigen::Map<const Eigen::RowVectorXd>(data->efc_J + efc * nv, nv);
+    terms.joint_gap[row] = data->efc_pos[efc];
   });
-  if (na == 0 || v.isZero(0)) return;
+}
 
+void System::Impl::Workspace::fill_joint_bias(const VectorXd& q, const VectorXd& v, Terms& terms) {
+  if (terms.A.rows() == 0 || v.isZero(0)) return;
   // d/dt(A) v by central differences along v
+  const mjModel& m = smooth();
   const double dt = 1e-5 / std::max(1.0, v.cwiseAbs().maxCoeff());
   for (const double sign : {1.0, -1.0}) {
     std::copy(q.begin(), q.end(), data->qpos);
     mj_integratePos(&m, data->qpos, v.data(), sign * dt);
-    mj_fwdPosition(&m, data.get());
-    rows([&](int row, const auto& J, double) {
+    move();
+    mj_makeConstraint(&m, data.get());
+    joint_rows([&](int row, int efc) {
+      const Eigen::Map<const VectorXd> J(data->efc_J + efc * m.nv, m.nv);
       terms.joint_bias[row] += sign * J.dot(v) / (2 * dt);
     });
   }
-  std::copy(q.begin(), q.end(), data->qpos);
-  mj_fwdPosition(&m, data.get());
 }
 
-/// Contacts are numbered by what they are contacts of.
-enum Kind : std::int64_t { kTouch, kLowerEnd, kUpperEnd, kBallEnd, kTendonLower, kTendonUpper };
-static std::int64_t id_of(Kind kind, std::int64_t object, int nth = 0) {
+static std::int64_t id_of(Limit::Kind kind, std::int64_t object, int nth = 0) {
   return kind << 56 | object << 8 | nth;
 }
+std::int64_t Limit::id() const { return id_of(kind, object); }
 static int pair_of(const mjModel& m, const Touch& touch) {
   return touch.first * static_cast<int>(m.ngeom) + touch.second;
 }
 std::int64_t id_of(const mjModel& m, const Touch& touch) {
-  return id_of(kTouch, pair_of(m, touch), touch.place);
+  return id_of(Limit::kTouch, pair_of(m, touch), touch.place);
 }
 
-int System::Impl::Workspace::fill_limits(std::vector<Contact>& contacts) const {
+void System::Impl::Workspace::find_limits() {
   const mjModel& m = smooth();
-  int count = 0;
-  if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return count;
-  const auto add = [&](std::int64_t id, double phi, const Vector3d& point, const Vector3d& axis) {
-    Contact& limit = next_of(contacts, count);
-    limit.id = id;
-    limit.phi = phi;
-    limit.Jt.setZero(2, m.nv);
-    limit.mu = 0;
-    limit.point = point;
-    limit.normal = axis;
-    limit.pair = -1;
-    return &limit;
-  };
-
+  limits.clear();
+  if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return;
   // both ends of hinges and slides, always
   for (int j = 0; j < m.njnt; ++j) {
     if (!m.jnt_limited[j]) continue;
     if (m.jnt_type[j] != mjJNT_SLIDE && m.jnt_type[j] != mjJNT_HINGE) continue;
     const double q = data->qpos[m.jnt_qposadr[j]];
-    const Eigen::Map<const Vector3d> point(data->xanchor + 3 * j), axis(data->xaxis + 3 * j);
-    for (const bool upper : {false, true}) {
-      const double* range = m.jnt_range + 2 * j;
-      Contact& end =
-          *add(id_of(upper ? kUpperEnd : kLowerEnd, j), upper ? range[1] - q : q - range[0], point,
-               upper ? Vector3d(-axis) : Vector3d(axis));
-      end.name.assign(system.loaded->joints[j]).append(upper ? ".upper" : ".lower");
-      end.Jn.setZero(m.nv);
-      end.Jn[m.jnt_dofadr[j]] = upper ? -1 : 1;
-    }
+    limits.push_back({Limit::kLowerEnd, j, q - m.jnt_range[2 * j]});
+    limits.push_back({Limit::kUpperEnd, j, m.jnt_range[2 * j + 1] - q});
   }
-
   // ball joints and tendons when near; the lower end of a tendon comes first
   int last = -1;
   for (int i = 0; i < data->nefc; ++i) {
     const int type = data->efc_type[i], id = data->efc_id[i];
     const double phi = data->efc_pos[i];
-    Contact* end = nullptr;
     if (type == mjCNSTR_LIMIT_JOINT && m.jnt_type[id] == mjJNT_BALL) {
-      end = add(id_of(kBallEnd, id), phi, vector(data->xanchor + 3 * id, 3),
-                vector(data->xaxis + 3 * id, 3));
-      end->name = system.loaded->joints[id] + ".limit";
+      limits.push_back({Limit::kBallEnd, id, phi, i});
     } else if (type == mjCNSTR_LIMIT_TENDON) {
       const double above = data->ten_length[id] - m.tendon_range[2 * id];
       const bool lower = last != id && std::abs(above - phi) < 1e-12;
       last = id;
-      end = add(id_of(lower ? kTendonLower : kTendonUpper, id), phi, Vector3d::Zero(),
-                Vector3d::UnitZ());
-      const char* name = mj_id2name(&m, mjOBJ_TENDON, id);
-      end->name =
-          (name && *name ? name : "tendon" + std::to_string(id)) + (lower ? ".lower" : ".upper");
+      limits.push_back({lower ? Limit::kTendonLower : Limit::kTendonUpper, id, phi, i});
     }
-    if (end) end->Jn = Eigen::Map<const VectorXd>(data->efc_J + i * m.nv, m.nv).transpose();
   }
-  return count;
+}
+
+void System::Impl::Workspace::fill_limit(const Limit& limit, Contact& contact) const {
+  const mjModel& m = smooth();
+  const bool of_joint = limit.kind <= Limit::kBallEnd;
+  const bool upper = limit.kind == Limit::kUpperEnd || limit.kind == Limit::kTendonUpper;
+  contact.id = limit.id();
+  contact.phi = limit.phi;
+  contact.Jt.setZero(2, m.nv);
+  contact.mu = 0;
+  contact.pair = -1;
+  contact.point.setZero(), contact.normal = Vector3d::UnitZ();
+  if (of_joint) {
+    contact.name = system.loaded->joints[limit.object];
+    contact.point = Eigen::Map<const Vector3d>(data->xanchor + 3 * limit.object);
+    contact.normal = Eigen::Map<const Vector3d>(data->xaxis + 3 * limit.object);
+    if (upper) contact.normal = -contact.normal;
+  } else {
+    const char* name = mj_id2name(&m, mjOBJ_TENDON, limit.object);
+    contact.name = name && *name ? name : "tendon" + std::to_string(limit.object);
+  }
+  contact.name.append(limit.kind == Limit::kBallEnd ? ".limit" : upper ? ".upper" : ".lower");
+  if (of_joint && limit.kind != Limit::kBallEnd) {
+    contact.Jn.setZero(m.nv);
+    contact.Jn[m.jnt_dofadr[limit.object]] = upper ? -1 : 1;
+  } else {
+    contact.Jn = Eigen::Map<const Eigen::RowVectorXd>(data->efc_J + limit.efc * m.nv, m.nv);
+  }
 }
 
 void System::Impl::Workspace::fill_contacts(Terms& terms) {
   const mjModel& m = wide();
   const int nv = m.nv;
-  const int limits = fill_limits(ends);  // before MuJoCo drops its rows
-
-  mj_collision(&m, data.get());
-  find_touches(m, *data, touches);
   rows_of_first.resize(3, nv);
   rows_of_second.resize(3, nv);
-  int count = 0;
+  terms.contacts.resize(touches.size() + limits.size());
+  auto next = terms.contacts.begin();
   for (const Touch& touch : touches) {
     mj_jac(&m, data.get(), rows_of_first.data(), nullptr, touch.point.data(),
            m.geom_bodyid[touch.first]);
     mj_jac(&m, data.get(), rows_of_second.data(), nullptr, touch.point.data(),
            m.geom_bodyid[touch.second]);
     rows_of_first -= rows_of_second;
-    Contact& contact = next_of(terms.contacts, count);
+    Contact& contact = *next++;
     contact.name.assign(system.loaded->geoms[touch.first])
         .append("/")
         .append(system.loaded->geoms[touch.second]);
@@ -315,8 +320,7 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
     contact.pair = pair_of(m, touch);
     contact.id = id_of(m, touch);
   }
-  for (int i = 0; i < limits; ++i) next_of(terms.contacts, count) = ends[i];
-  terms.contacts.resize(count);
+  for (const Limit& limit : limits) fill_limit(limit, *next++);
 }
 
 std::vector<int> System::Impl::groups() const {

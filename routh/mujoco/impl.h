@@ -17,7 +17,7 @@ namespace routh::mujoco {
 struct Loaded {
   ModelPtr original;
   ModelPtr wide;        ///< margins widened to the reach, dense rows
-  mjModel smooth;       ///< the same memory without contacts
+  mjModel smooth;       ///< the same memory without contacts and energy
   double reach = 0;     ///< [m]
   std::string warning;  ///< of MuJoCo when it read the model
   std::vector<std::string> notes, joints, geoms;
@@ -65,11 +65,22 @@ struct System::Impl {
   mutable std::vector<std::unique_ptr<Workspace>> idle_;
 };
 
+/// An end of a joint or tendon. Contacts are numbered by what they are contacts of.
+struct Limit {
+  enum Kind : std::int64_t { kTouch, kLowerEnd, kUpperEnd, kBallEnd, kTendonLower, kTendonUpper };
+  Kind kind;
+  int object;   ///< the joint or tendon
+  double phi;   ///< in its unit
+  int efc = 0;  ///< of ball joints and tendons: MuJoCo's row
+
+  std::int64_t id() const;
+};
+
 struct System::Impl::Workspace {
   const Impl& system;
   DataPtr data;
   std::vector<Touch> touches = {};
-  std::vector<Contact> ends = {};
+  std::vector<Limit> limits = {};
   Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> rows_of_first = {}, rows_of_second = {};
 
   const mjModel& wide() const { return system.wide(); }
@@ -77,18 +88,32 @@ struct System::Impl::Workspace {
 
   /// Throws std::invalid_argument when q has the wrong size or is not finite.
   void place(const Eigen::VectorXd& q);
-  /// M and all forces but those of constraints; leaves the rows of joints in MuJoCo's data.
+  /// Where everything is: contacts, limits (of hinges and slides all, of ball joints and tendons
+  /// those that are near), and the rows of joints in MuJoCo's data.
+  void find_constraints();
+  /// M and all forces but those of constraints.
   void fill_forces(double t, const Eigen::VectorXd& v, Terms& terms);
   void fill_stiffness(Terms& terms);
   /// Kv of the centrifugal, Coriolis and gyroscopic forces.
   void add_inertial_terms(const Eigen::VectorXd& v, Terms& terms);
-  void fill_joints(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms);
   void fill_contacts(Terms& terms);
+  void fill_limit(const Limit& limit, Contact& contact) const;
+  void fill_joints(Terms& terms);
+  /// Moves the model: comes last.
+  void fill_joint_bias(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms);
 
+  /// Equality constraints among MuJoCo's rows, and each with its number.
   int joint_rows() const;
-  /// Limits of hinges and slides, and those of ball joints and tendons that are near; returns their
-  /// number.
-  int fill_limits(std::vector<Contact>& contacts) const;
+  template <class Visit>
+  void joint_rows(const Visit& visit) const {
+    for (int i = 0, row = 0; i < data->nefc; ++i) {
+      if (data->efc_type[i] == mjCNSTR_EQUALITY) visit(row++, i);
+    }
+  }
+
+ private:
+  void move();
+  void find_limits();
 };
 
 /// Of a contact between geometries, as Contact::id.

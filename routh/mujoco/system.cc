@@ -62,44 +62,36 @@ void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& ter
                                 " entries, but the model has " + std::to_string(nv()) +
                                 " velocities (nv)");
   if (!v.allFinite()) throw std::invalid_argument("v has an entry that is not finite");
+  work->find_constraints();
   work->fill_forces(t, v, terms);
   work->fill_stiffness(terms);
   if (wanted.whole_Kv) work->add_inertial_terms(v, terms);
-  work->fill_joints(q, v, terms);
   work->fill_contacts(terms);
+  work->fill_joints(terms);
+  if (wanted.joint_bias) work->fill_joint_bias(q, v, terms);
 }
 
 void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
                   std::vector<std::int64_t>* id) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
-  const mjModel& m = impl_->smooth();
-  mjData* d = work->data.get();
-  mj_kinematics(&m, d);
-  mj_comPos(&m, d);
-  mj_tendon(&m, d);
-  mj_makeConstraint(&m, d);
+  work->find_constraints();
   joint.resize(work->joint_rows());
-  for (int i = 0, row = 0; i < d->nefc; ++i)
-    if (d->efc_type[i] == mjCNSTR_EQUALITY) joint[row++] = d->efc_pos[i];
-
-  const int limits = work->fill_limits(work->ends);
-  mj_collision(&impl_->wide(), d);
-  find_touches(impl_->wide(), *d, work->touches);
-  contact.resize(static_cast<Eigen::Index>(work->touches.size()) + limits);
+  work->joint_rows([&](int row, int efc) { joint[row] = work->data->efc_pos[efc]; });
+  contact.resize(static_cast<Eigen::Index>(work->touches.size() + work->limits.size()));
   Eigen::Index i = 0;
   for (const Touch& touch : work->touches) contact[i++] = touch.phi;
-  for (int k = 0; k < limits; ++k) contact[i++] = work->ends[k].phi;
+  for (const Limit& limit : work->limits) contact[i++] = limit.phi;
   if (!id) return;
   id->clear();
   for (const Touch& touch : work->touches) id->push_back(id_of(impl_->wide(), touch));
-  for (int k = 0; k < limits; ++k) id->push_back(work->ends[k].id);
+  for (const Limit& limit : work->limits) id->push_back(limit.id());
 }
 
 double System::potential_energy(const VectorXd& q) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
-  const mjModel& m = impl_->smooth();
+  const mjModel& m = impl_->wide();
   mj_kinematics(&m, work->data.get());
   mj_comPos(&m, work->data.get());
   mj_tendon(&m, work->data.get());

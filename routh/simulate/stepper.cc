@@ -140,7 +140,7 @@ void Stepper::gaps_at(const VectorXd& q, std::vector<double>& contact, VectorXd&
 void Stepper::measure_trial() {
   looked_ahead = vary && !midpoint;
   if (!looked_ahead) return gaps_at(q_new, phi_new, joint_new);
-  look(trial_end + alpha * o.h, q_new, v_new, next, {.whole_Kv = alpha < 1});
+  look(trial_end + alpha * o.h, q_new, v_new, next, {.whole_Kv = alpha < 1, .joint_bias = false});
   std::fill(phi_new.begin(), phi_new.end(), HUGE_VAL);
   for (std::size_t i = 0; i < next.number.size(); ++i)
     phi_new[next.number[i]] = next.terms.contacts[i].phi;
@@ -161,7 +161,9 @@ void Stepper::attempt(double dt) {
     q_new = s.q;
     if (midpoint) system.integrate(q_new, s.v, 0.5 * dt);
     look(time, q_new, s.v, here,
-         {.contacts = vary || take_near ? nullptr : &active, .whole_Kv = alpha < 1});
+         {.contacts = vary || take_near ? nullptr : &active,
+          .whole_Kv = alpha < 1,
+          .joint_bias = false});
   }
   known = false;
   const Terms& terms = here.terms;

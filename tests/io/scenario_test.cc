@@ -224,6 +224,7 @@ TEST_F(ScenarioFile, InContactSpaceNamesWhatIsWrong) {
       {"c: [-1, 0]", "c: []", "c"},
       {"mu: 0.5", "mu: [0.5, 0.5]", "there are 1 contacts"},
       {"mu: 0.5", "mu: -1", "negative"},
+      {"mu: 0.5", "mu: 1e300", "above 1e12"},
       {"mu: 0.5", "mu: 0.5\ntangents: 3", "1 (planar) or 2"},
       {"mu: 0.5", "mu: 0.5\norder: by_row", "by_contact"},
       {"mu: 0.5", "mu: 0.5\nJn: [[1, 0]]", "Jn"}};
