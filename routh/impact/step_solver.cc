@@ -27,17 +27,21 @@ bool invert_positive(MatrixXd& A, VectorXd& column) {
   for (Eigen::Index k = 0; k < n; ++k) {
     const double pivot = A(k, k);
     if (!(pivot > 0)) return false;
-    column.head(k) = A.row(k).head(k);
-    column.tail(n - k) = A.col(k).tail(n - k);
-    for (Eigen::Index j = 0; j < n; ++j)
-      A.col(j).tail(n - j) -= column[j] / pivot * column.tail(n - j);
-    A.row(k).head(k) = column.head(k) / pivot;
-    A.col(k).tail(n - k) = column.tail(n - k) / pivot;
+    for (Eigen::Index i = 0; i < k; ++i) column[i] = A(k, i);
+    for (Eigen::Index i = k; i < n; ++i) column[i] = A(i, k);
+    const double* from = column.data();
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const double part = from[j] / pivot;
+      if (part == 0) continue;  // another limb
+      double* to = A.data() + j * n;
+      for (Eigen::Index i = j; i < n; ++i) to[i] -= part * from[i];
+    }
+    for (Eigen::Index i = 0; i < k; ++i) A(k, i) = column[i] / pivot;
+    for (Eigen::Index i = k + 1; i < n; ++i) A(i, k) = column[i] / pivot;
     A(k, k) = -1 / pivot;
   }
   for (Eigen::Index j = 0; j < n; ++j) {
-    A.col(j).tail(n - j) *= -1;
-    A.row(j).tail(n - j - 1) = A.col(j).tail(n - j - 1);
+    for (Eigen::Index i = j; i < n; ++i) A(j, i) = A(i, j) = -A(i, j);
   }
   return true;
 }
@@ -573,8 +577,15 @@ int StepSolver::correct_modes(bool all) {
 }
 
 bool StepSolver::active_set(int most) {
+  int stuck = 0;
   for (int k = 0; k < most; ++k) {
-    if (!factor_modes() || !solve_modes()) return false;
+    if (!factor_modes() || !solve_modes()) {
+      // modes without a solution of their own: others near the start
+      if (proximal_ > 0 || may_pivot_ || ++stuck > 3) return false;
+      x_ = start_;
+      sweep(30);
+      continue;
+    }
     if (correct_modes(k < most / 2) == 0) return true;
     if (proximal_ > 0) continue;
     // contacts that change from one to the other without moving

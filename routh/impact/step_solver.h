@@ -56,8 +56,9 @@ struct StepGuess {
 /// polygon (`set_edges`), z is nearest to a corner, u, without y, or to a side, along w, with d =
 /// 0.
 ///
-/// When the active set cycles, Gauss-Seidel sweeps give a better guess; then the proximal point
-/// method, a sequence of problems with a larger diagonal; last Lemke's algorithm decides. The
+/// When the active set cycles, the proximal point method follows, a sequence of problems with a
+/// larger diagonal; then Gauss-Seidel sweeps give a better guess; last Lemke's algorithm decides.
+/// The
 /// residual is measured at the end, whatever found the answer.
 class StepSolver {
  public:

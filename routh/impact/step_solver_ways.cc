@@ -43,8 +43,7 @@ void StepSolver::sweep(int sweeps) {
         u_[s] += Y_[offset + k] * change;
     }
   };
-  std::fill(x_.begin(), x_.end(), 0.0);
-  u_.setZero();
+  apply_rows();
   for (int k = 0; k < sweeps; ++k) {
     for (int r = 0; r < bilateral_; ++r) {
       if (own(r) > 0) set(r, x_[r] - velocity(r) / own(r));
@@ -72,7 +71,7 @@ void StepSolver::sweep(int sweeps) {
 /// impulses of the last, so well conditioned that their modes settle in a few corrections; impulses
 /// that hardly move anything grow from one to the next until friction is used up somewhere.
 void StepSolver::approach(double tolerance) {
-  double diagonal = 1e-4;
+  double diagonal = 1e-5;
   std::vector<double> nearest = x_;
   double least = HUGE_VAL;
   base_ = x_;
@@ -199,18 +198,25 @@ bool StepSolver::solve(double tolerance) {
     if (residual_ < least) least = residual_, best_ = x_;
     return least <= tolerance;
   };
+  const auto approach_from = [&](const std::vector<double>& x) {
+    x_ = x;
+    apply_rows();
+    read_modes();
+    may_pivot_ = true;
+    approach(tolerance);
+    may_pivot_ = false;
+    return keep_better();
+  };
+  if (approach_from(start_)) return factor_modes(), true;
+  x_ = start_;
   for (const int sweeps : {30, 300}) {
     sweep(sweeps);
     if (keep_better()) return factor_modes(), true;
     active_set(kMostSystems);
     if (keep_better()) return true;
   }
-  x_ = best_;
-  apply_rows();
-  read_modes();
+  if (approach_from(best_)) return factor_modes(), true;
   may_pivot_ = true;
-  approach(tolerance);
-  if (keep_better()) return factor_modes(), true;
   if (contacts() <= kMostForLemke) {
     lemke_search();
     factored_ = false;
