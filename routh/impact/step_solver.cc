@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "routh/lcp/positive.h"
+
 namespace routh {
 namespace {
 
@@ -15,45 +17,7 @@ using Eigen::Vector2d;
 using Eigen::VectorXd;
 
 constexpr double kDiagonal = 1e-9;  // added to the rows, relative; refinement removes its effect
-constexpr double kSign = 1e-10;     // a velocity below this times the largest is zero
 constexpr int kMostPivoted = 500;   // unknowns of a system whose rows change places
-
-/// The inverse of a positive definite matrix in its place, by sweeping its columns: a tenth of the
-/// time of a decomposition with pivots where a dozen velocities are coupled. Only the lower half is
-/// read until the end. False where a pivot is not positive.
-bool invert_positive(MatrixXd& A, VectorXd& column) {
-  const Eigen::Index n = A.rows();
-  column.resize(n);
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const double pivot = A(k, k);
-    if (!(pivot > 0)) return false;
-    for (Eigen::Index i = 0; i < k; ++i) column[i] = A(k, i);
-    for (Eigen::Index i = k; i < n; ++i) column[i] = A(i, k);
-    const double* from = column.data();
-    for (Eigen::Index j = 0; j < n; ++j) {
-      const double part = from[j] / pivot;
-      if (part == 0) continue;  // another limb
-      double* to = A.data() + j * n;
-      for (Eigen::Index i = j; i < n; ++i) to[i] -= part * from[i];
-    }
-    for (Eigen::Index i = 0; i < k; ++i) A(k, i) = column[i] / pivot;
-    for (Eigen::Index i = k + 1; i < n; ++i) A(i, k) = column[i] / pivot;
-    A(k, k) = -1 / pivot;
-  }
-  for (Eigen::Index j = 0; j < n; ++j) {
-    for (Eigen::Index i = j; i < n; ++i) A(j, i) = A(i, j) = -A(i, j);
-  }
-  return true;
-}
-
-bool is_symmetric(const Eigen::Ref<const MatrixXd>& A) {
-  for (Eigen::Index j = 0; j < A.cols(); ++j) {
-    for (Eigen::Index i = 0; i < j; ++i) {
-      if (A(i, j) != A(j, i)) return false;
-    }
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -85,7 +49,7 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
     } else if (size == 1) {
       inverse_[g](0, 0) = 1 / block(0, 0);
     } else if (inverse_[g] = block;
-               !is_symmetric(block) || !invert_positive(inverse_[g], column_)) {
+               !lcp::is_symmetric(block) || !lcp::invert_positive(inverse_[g], column_)) {
       decomposed_[g].compute(block);
       const auto& lu = decomposed_[g];
       inverse_[g] = lu.permutationP();
@@ -127,7 +91,7 @@ void StepSolver::clear() {
   rows_.clear(), contacts_.clear(), J_.clear(), Y_.clear(), c_.clear(), start_.clear(),
       owner_.clear();
   bilateral_ = 0;
-  factored_ = assembled_ = may_pivot_ = false;
+  factored_ = assembled_ = may_pivot_ = restarted_ = false;
 }
 
 int StepSolver::add_row(const RowRef& row, double c) {
@@ -209,7 +173,7 @@ void StepSolver::restart(const VectorXd& v, const std::vector<Eigen::Vector3d>& 
   c_plus_ = c_;
   apply_rows();
   show_modes();
-  may_pivot_ = true;  // the modes are to be tried as they are
+  restarted_ = may_pivot_ = true;  // the modes are to be tried as they are
 }
 
 StepGuess StepSolver::guess(int contact) const {
@@ -451,82 +415,6 @@ bool StepSolver::solve_modes() {
     apply_rows();
   }
   return worst <= 1e-9 * scale_;
-}
-
-Vector2d StepSolver::pull(const StepContact& contact) const {
-  const int t = contact.n + 1;
-  const double mobile = contact.g > 0 ? 1 / contact.g : 0;  // joints may hold it fast
-  return {x_[t] - mobile * c_plus_[t], x_[t + 1] - mobile * c_plus_[t + 1]};
-}
-
-/// The corner of the polygon, a unit vector, and the middle of the side after it.
-static Vector2d corner(int e, int edges) {
-  const double angle = 2 * std::numbers::pi * e / edges;
-  return {std::cos(angle), std::sin(angle)};
-}
-static int side_towards(const Vector2d& z, int edges) {
-  const double turn = std::atan2(z.y(), z.x()) / (2 * std::numbers::pi);
-  return static_cast<int>(std::floor((turn < 0 ? turn + 1 : turn) * edges)) % edges;
-}
-
-bool StepSolver::slide_along(StepContact& contact, const Vector2d& z, double slack) const {
-  const double load = contact.mu * std::max(0.0, x_[contact.n]), size = z.norm();
-  if (edges_ == 0) {
-    if (size <= load + slack) return false;
-    contact.u = z / size;
-    contact.w = {-contact.u.y(), contact.u.x()};
-    contact.across = true;
-    // without a load there is no friction, whatever its direction
-    contact.give = std::min(contact.g * (size - load) / std::max(load, 1e-300), 1e9 * contact.g);
-    return true;
-  }
-  const int e = side_towards(z, edges_);
-  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
-  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
-  if (out.dot(z) <= inner_ * load + slack) return false;
-  const double place = along.dot(z), half = load * along.dot(to);
-  contact.across = std::abs(place) < half;
-  contact.u = contact.across ? inner_ * out : place > 0 ? to : from;
-  contact.w = along;
-  contact.give = 0;
-  return true;
-}
-
-Vector2d StepSolver::into_cone(const StepContact& contact, const Vector2d& z) const {
-  const double load = contact.mu * std::max(0.0, x_[contact.n]);
-  if (edges_ == 0) return z.norm() <= load ? z : Vector2d(load / z.norm() * z);
-  const int e = side_towards(z, edges_);
-  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
-  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
-  if (out.dot(z) <= inner_ * load) return z;
-  const double half = load * along.dot(to);
-  return inner_ * load * out + std::clamp(along.dot(z), -half, half) * along;
-}
-
-/// The tangents of a contact in space that presses. True when something had to be corrected.
-bool StepSolver::correct_slip(StepContact& contact, bool may_change) {
-  const double zero = kSign * scale_, slack = contact.g > 0 ? zero / contact.g : 0;
-  const bool slid = contact.mode == StepMode::kSlide;
-  if (!slid && !may_change) return slide_along(contact, pull(contact), slack);
-  const Vector2d u = contact.u;
-  const bool across = contact.across;
-  if (!slide_along(contact, pull(contact), slid ? -slack : slack)) {
-    if (slid && may_change) contact.mode = StepMode::kStick;
-    return slid;
-  }
-  contact.mode = StepMode::kSlide;
-  const double load = contact.mu * std::max(0.0, x_[contact.n]);
-  return !slid || across != contact.across || (contact.u - u).norm() * load * contact.g > zero;
-}
-
-/// A contact that would have to pull in order to stick begins to slide.
-void StepSolver::close(StepContact& contact) const {
-  contact.mode = StepMode::kStick;
-  if (!contact.pulled) return;
-  const double ct = contact.tangents == 1 ? c_plus_[contact.n + 1] : 0;
-  if (ct != 0) contact.mode = ct > 0 ? StepMode::kSlidePositive : StepMode::kSlideNegative;
-  if (contact.tangents == 2 && slide_along(contact, pull(contact), 0))
-    contact.mode = StepMode::kSlide;
 }
 
 /// Does a contact press more than it may, or less than it has to?

@@ -132,6 +132,8 @@ class StepSolver {
                   Eigen::VectorXd& motion);
 
  private:
+  static constexpr double kSign = 1e-10;  // a velocity below this times the largest is zero
+
   struct Entry {
     int group, offset;  // of J_ and Y_
   };
@@ -216,6 +218,7 @@ class StepSolver {
   bool pivoted_ = false;
   bool may_pivot_ = false;  // small impulses are looked for first: they need no pivots
   std::vector<double> rhs_, y_;
+  bool restarted_ = false;  // from impulses that are not those of the last step
   bool factored_ = false;
   bool assembled_ = false;
 

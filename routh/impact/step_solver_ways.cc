@@ -204,10 +204,12 @@ bool StepSolver::solve(double tolerance) {
     read_modes();
     may_pivot_ = true;
     approach(tolerance);
-    may_pivot_ = false;
     return keep_better();
   };
-  if (approach_from(start_)) return factor_modes(), true;
+  // near the last step's impulses the solution is not far; from others sweeps come to it sooner
+  const bool pivots = may_pivot_;
+  if (!restarted_ && approach_from(start_)) return factor_modes(), true;
+  may_pivot_ = pivots;
   x_ = start_;
   for (const int sweeps : {30, 300}) {
     sweep(sweeps);
@@ -216,7 +218,6 @@ bool StepSolver::solve(double tolerance) {
     if (keep_better()) return true;
   }
   if (approach_from(best_)) return factor_modes(), true;
-  may_pivot_ = true;
   if (contacts() <= kMostForLemke) {
     lemke_search();
     factored_ = false;

@@ -5,6 +5,7 @@
 #include "random_problem.h"
 #include "routh/lcp/enumerate.h"
 #include "routh/lcp/lemke.h"
+#include "soak.h"
 
 namespace routh {
 namespace {
@@ -29,7 +30,7 @@ TEST(Modes, AreSevenPerRoughContactAndThreePerSmoothOne) {
 TEST(Modes, AgreeWithTheSupportsOfTheLcp) {
   std::mt19937 random(11);
   std::uniform_real_distribution<double> uniform(0, 1);
-  for (int k = 0; k < 200; ++k) {
+  for (int k = 0; k < test::trials(200); ++k) {
     const int m = 1 + k % 2, nv = 1 + k / 2 % 5;
     const ImpactProblem p = test::random_impact(random, m, nv).problem;
     const VectorXd bound = VectorXd::NullaryExpr(m, [&] { return 0.05 + uniform(random); });
@@ -46,7 +47,7 @@ TEST(Modes, AgreeWithTheSupportsOfTheLcp) {
 
 TEST(Modes, ContainWhatLemkeFindsForThreeContacts) {
   std::mt19937 random(12);
-  for (int k = 0; k < 300; ++k) {
+  for (int k = 0; k < test::trials(300); ++k) {
     const ImpactProblem p = test::random_impact(random, 3, 1 + k % 6).problem;
     const VectorXd bound = VectorXd::Constant(3, 0.4);
     const lcp::LemkeResult r = lcp::lemke(step_lcp(p, bound));
@@ -60,7 +61,7 @@ TEST(Modes, ContainWhatLemkeFindsForThreeContacts) {
 // P1 Theorem 7 in contact space.
 TEST(Modes, NoSolutionOfAStepGainsEnergy) {
   std::mt19937 random(13);
-  for (int k = 0; k < 1000; ++k) {
+  for (int k = 0; k < test::trials(1000); ++k) {
     const int m = 1 + k % 3;
     const ImpactProblem p = test::random_impact(random, m, 1 + k % 5).problem;
     const StepOutcomes all = enumerate_modes(p, VectorXd::Constant(m, 0.2));

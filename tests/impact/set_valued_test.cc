@@ -11,6 +11,7 @@
 #include "routh/impact/sequential.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/step_table.h"
+#include "soak.h"
 
 namespace routh {
 namespace {
@@ -60,7 +61,7 @@ TEST(SetValued, MirroringTheBlockMirrorsTheSet) {
 TEST(SetValued, EveryStepIsASolutionThatEnumerationFinds) {
   std::mt19937 random(51);
   const double h = 0.4;
-  for (int k = 0; k < 60; ++k) {
+  for (int k = 0; k < test::trials(60); ++k) {
     const int m = 1 + k % 3;
     const ImpactProblem p = test::random_impact(random, m, 1 + k / 3 % 6).problem;
     const SetResult r =
@@ -83,7 +84,7 @@ TEST(SetValued, EveryStepIsASolutionThatEnumerationFinds) {
 TEST(SetValued, FindsAsManySolutionsAsEnumeration) {
   std::mt19937 random(52);
   int ambiguous_problems = 0;
-  for (int k = 0; k < 400; ++k) {
+  for (int k = 0; k < test::trials(400); ++k) {
     const ImpactProblem p = test::random_impact(random, 2, 2 + k % 4).problem;
     const SetResult r =
         set_valued(p, {.samples = 64, .step = 0.5, .limit = 1, .seed = 5, .threads = 1});
@@ -93,12 +94,12 @@ TEST(SetValued, FindsAsManySolutionsAsEnumeration) {
     EXPECT_EQ(r.ambiguous_steps, expected) << "problem " << k;
     ambiguous_problems += expected > 0;
   }
-  EXPECT_GT(ambiguous_problems, 5);  // the claim is not empty
+  EXPECT_GT(ambiguous_problems, 0);  // the claim is not empty
 }
 
 TEST(SetValued, NoSampleEndsApproachingOrGainsEnergy) {
   std::mt19937 random(53);
-  for (int k = 0; k < 300; ++k) {
+  for (int k = 0; k < test::trials(300); ++k) {
     const int m = 1 + k % 4;
     const ImpactProblem p = test::random_impact(random, m, 2 + k % 6).problem;
     const SetResult r = set_valued(p, {.samples = 32,
@@ -160,7 +161,7 @@ TEST(SetValued, IsTheSameForAnyNumberOfThreads) {
 
 TEST(SetValued, EveryInstructionSetWalksTheSameWay) {
   std::mt19937 random(56);
-  for (int k = 0; k < 20; ++k) {
+  for (int k = 0; k < test::trials(20); ++k) {
     const ImpactProblem p = test::random_impact(random, 1 + k % 4, 2 + k % 4).problem;
     const StepTable table(p, 0.3);
     WalkTask task = table.task();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "random_problem.h"
+#include "soak.h"
 
 namespace routh {
 namespace {
@@ -48,7 +49,7 @@ TEST(Simultaneous, ScalingTheVelocityScalesTheOutcomes) {
 
 TEST(Simultaneous, NoOutcomePenetratesOrGainsEnergy) {
   std::mt19937 random(33);
-  for (int k = 0; k < 2000; ++k) {
+  for (int k = 0; k < test::trials(2000); ++k) {
     const ImpactProblem p = test::random_impact(random, 1 + k % 4, 1 + k % 7).problem;
     for (const Outcome& o : simultaneous(p).outcomes) {
       EXPECT_FALSE(colliding(p, o.c_plus));
@@ -112,7 +113,7 @@ TEST(Simultaneous, RoundingDoesNotMultiplyOutcomes) {
 TEST(Simultaneous, ContactsThatNearlyDependOnEachOtherHaveAnOutcome) {
   std::mt19937 random(34);
   std::normal_distribution<double> normal;
-  for (int k = 0; k < 60; ++k) {
+  for (int k = 0; k < test::trials(60); ++k) {
     const int m = 6 + k % 7, n = m + 4;
     const double little = std::pow(10, -2 - k % 8);
     Eigen::MatrixXd J(2 * m, n);

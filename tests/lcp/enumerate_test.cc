@@ -4,6 +4,7 @@
 
 #include "random_problem.h"
 #include "routh/lcp/lemke.h"
+#include "soak.h"
 
 namespace routh::lcp {
 namespace {
@@ -61,7 +62,7 @@ TEST(Enumerate, RefusesProblemsThatWouldTakeForever) {
 
 TEST(Enumerate, ContainsWhatLemkeFinds) {
   std::mt19937 random(7);
-  for (int k = 0; k < 300; ++k) {
+  for (int k = 0; k < test::trials(300); ++k) {
     const int m = 1 + k % 2;
     const ImpactProblem p = test::random_impact(random, m, 1 + k % 4).problem;
     const Problem lcp = step_lcp(p, VectorXd::Constant(m, 0.3));

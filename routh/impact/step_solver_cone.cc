@@ -1,0 +1,89 @@
+// Friction cones of StepSolver: which way a contact slides, and when it begins and ends.
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "routh/impact/step_solver.h"
+
+namespace routh {
+
+using Eigen::Vector2d;
+
+Vector2d StepSolver::pull(const StepContact& contact) const {
+  const int t = contact.n + 1;
+  const double mobile = contact.g > 0 ? 1 / contact.g : 0;  // joints may hold it fast
+  return {x_[t] - mobile * c_plus_[t], x_[t + 1] - mobile * c_plus_[t + 1]};
+}
+
+/// The corner of the polygon, a unit vector, and the middle of the side after it.
+static Vector2d corner(int e, int edges) {
+  const double angle = 2 * std::numbers::pi * e / edges;
+  return {std::cos(angle), std::sin(angle)};
+}
+static int side_towards(const Vector2d& z, int edges) {
+  const double turn = std::atan2(z.y(), z.x()) / (2 * std::numbers::pi);
+  return static_cast<int>(std::floor((turn < 0 ? turn + 1 : turn) * edges)) % edges;
+}
+
+bool StepSolver::slide_along(StepContact& contact, const Vector2d& z, double slack) const {
+  const double load = contact.mu * std::max(0.0, x_[contact.n]), size = z.norm();
+  if (edges_ == 0) {
+    if (size <= load + slack) return false;
+    contact.u = z / size;
+    contact.w = {-contact.u.y(), contact.u.x()};
+    contact.across = true;
+    // without a load there is no friction, whatever its direction
+    contact.give = std::min(contact.g * (size - load) / std::max(load, 1e-300), 1e9 * contact.g);
+    return true;
+  }
+  const int e = side_towards(z, edges_);
+  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
+  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
+  if (out.dot(z) <= inner_ * load + slack) return false;
+  const double place = along.dot(z), half = load * along.dot(to);
+  contact.across = std::abs(place) < half;
+  contact.u = contact.across ? inner_ * out : place > 0 ? to : from;
+  contact.w = along;
+  contact.give = 0;
+  return true;
+}
+
+Vector2d StepSolver::into_cone(const StepContact& contact, const Vector2d& z) const {
+  const double load = contact.mu * std::max(0.0, x_[contact.n]);
+  if (edges_ == 0) return z.norm() <= load ? z : Vector2d(load / z.norm() * z);
+  const int e = side_towards(z, edges_);
+  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
+  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
+  if (out.dot(z) <= inner_ * load) return z;
+  const double half = load * along.dot(to);
+  return inner_ * load * out + std::clamp(along.dot(z), -half, half) * along;
+}
+
+/// The tangents of a contact in space that presses. True when something had to be corrected.
+bool StepSolver::correct_slip(StepContact& contact, bool may_change) {
+  const double zero = kSign * scale_, slack = contact.g > 0 ? zero / contact.g : 0;
+  const bool slid = contact.mode == StepMode::kSlide;
+  if (!slid && !may_change) return slide_along(contact, pull(contact), slack);
+  const Vector2d u = contact.u;
+  const bool across = contact.across;
+  if (!slide_along(contact, pull(contact), slid ? -slack : slack)) {
+    if (slid && may_change) contact.mode = StepMode::kStick;
+    return slid;
+  }
+  contact.mode = StepMode::kSlide;
+  const double load = contact.mu * std::max(0.0, x_[contact.n]);
+  return !slid || across != contact.across || (contact.u - u).norm() * load * contact.g > zero;
+}
+
+/// A contact that would have to pull in order to stick begins to slide.
+void StepSolver::close(StepContact& contact) const {
+  contact.mode = StepMode::kStick;
+  if (!contact.pulled) return;
+  const double ct = contact.tangents == 1 ? c_plus_[contact.n + 1] : 0;
+  if (ct != 0) contact.mode = ct > 0 ? StepMode::kSlidePositive : StepMode::kSlideNegative;
+  if (contact.tangents == 2 && slide_along(contact, pull(contact), 0))
+    contact.mode = StepMode::kSlide;
+}
+
+}  // namespace routh
