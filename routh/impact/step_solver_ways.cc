@@ -16,6 +16,7 @@ using Eigen::Vector2d;
 using Eigen::VectorXd;
 
 constexpr int kMostSystems = 24;   // before the active set counts as cycling
+constexpr int kMostAnywhere = 10;  // the same from impulses that are not those of the last step
 constexpr int kMostForLemke = 60;  // contacts
 constexpr int kLemkeEdges = 8;     // of the polygon that stands for a disk there
 constexpr int kRounds = 40;        // of the proximal point method
@@ -183,7 +184,7 @@ bool StepSolver::solve(double tolerance) {
     if (!moves(contact)) contact.mode = StepMode::kOpen;
   }
 
-  const bool settled = active_set(kMostSystems);
+  const bool settled = active_set(restarted_ ? kMostAnywhere : kMostSystems);
   measure();
   if (residual_ <= tolerance) {
     if (!settled) read_modes(), factor_modes();
@@ -211,7 +212,7 @@ bool StepSolver::solve(double tolerance) {
   if (!restarted_ && approach_from(start_)) return factor_modes(), true;
   may_pivot_ = pivots;
   x_ = start_;
-  for (const int sweeps : {30, 300}) {
+  for (const int sweeps : {10, 30, 100, 300}) {
     sweep(sweeps);
     if (keep_better()) return factor_modes(), true;
     active_set(kMostSystems);
