@@ -218,7 +218,11 @@ bool StepSolver::solve(double tolerance) {
     active_set(kMostSystems);
     if (keep_better()) return true;
   }
-  if (approach_from(best_)) return factor_modes(), true;
+  // what closes may slide at once
+  for (StepContact& contact : contacts_) contact.pulled = true;
+  for (const std::vector<double>& from : {best_, start_}) {
+    if (approach_from(from)) return factor_modes(), true;
+  }
   if (contacts() <= kMostForLemke) {
     lemke_search();
     factored_ = false;
