@@ -52,7 +52,7 @@ bool Stepper::close_pressing() {
 bool Stepper::push_out() {
   if (!detect && !take_near) return false;  // contacts close after they were passed
   const double worst = phi_new.empty() ? 0 : -*std::min_element(phi_new.begin(), phi_new.end());
-  if (worst <= (vary ? closed() : touch())) return false;
+  if (worst <= (vary ? closed() : std::max(touch(), closed()))) return false;
 
   // 0 ≤ Φ + Jn Δq ⊥ y ≥ 0: gaps take the place of velocities
   if (!looked_ahead) look(trial_end, q_new, v_new, next);
