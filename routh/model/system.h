@@ -31,8 +31,10 @@ struct Terms {
   Eigen::MatrixXd M;       ///< nv x nv, may be singular when limbs are massless
   Eigen::VectorXd forces;  ///< nv: gravity, Coriolis and centrifugal terms, springs, user forces
   Eigen::MatrixXd Kq, Kv;  ///< ∂forces/∂q, ∂forces/∂v, nv x nv: exact or approximate; empty: zero
-  Eigen::MatrixXd A;           ///< bilateral rows, na x nv
-  Eigen::VectorXd joint_gap;   ///< na: how far each bilateral constraint is from closed [m]
+  Eigen::MatrixXd A;  ///< bilateral rows, na x nv
+  /// na: how far each bilateral constraint is from closed [m]; zero of a row that is no derivative
+  /// of a gap (a knife edge, a rolling wheel).
+  Eigen::VectorXd joint_gap;
   Eigen::VectorXd joint_bias;  ///< na: d/dt(A) v [m/s²]
   /// All that can happen, touching or not, always in one order; of a system whose contacts vary
   /// those near enough, as they were found.

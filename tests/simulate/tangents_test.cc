@@ -10,6 +10,7 @@
 #include "routh/simulate/reduce.h"
 #include "routh/simulate/spring_contacts.h"
 #include "routh/simulate/time_stepping.h"
+#include "slope.h"
 
 namespace routh {
 namespace {
@@ -153,6 +154,84 @@ TEST(Manifold, CoordinatesThatAreNotIntegralsOfVelocitiesAreIntegratedOrRefused)
       simulate(point, start, TimeSteppingOptions{.h = 1e-3, .alpha = 1, .end = 0.1});
   EXPECT_NEAR(one.final.v[0], 1 - 0.5 * 9.81 * 0.1, 1e-9);
   EXPECT_NEAR(one.final.v[1], 1, 1e-12);
+}
+
+/// A point in the plane that slides and falls; its contact is listed when it is near.
+struct PointThatFindsTheFloor final : System {
+  bool found_anew = true;
+
+  int nq() const override { return 2; }
+  int nv() const override { return 2; }
+  bool contacts_vary() const override { return found_anew; }
+  void evaluate(double, const VectorXd& q, const VectorXd&, Terms& terms,
+                const Wanted&) const override {
+    terms.M = MatrixXd::Identity(2, 2);
+    terms.forces = Eigen::Vector2d(0, -9.81);
+    terms.A.resize(0, 2);
+    terms.joint_gap.resize(0), terms.joint_bias.resize(0);
+    terms.contacts.clear();
+    if (found_anew && q[1] > 0.01) return;
+    terms.contacts.push_back({.name = "tip",
+                              .phi = q[1],
+                              .Jn = Eigen::RowVector2d::UnitY(),
+                              .Jt = MatrixXd(Eigen::RowVector2d::UnitX()),
+                              .mu = 0.5,
+                              .id = 7});
+  }
+};
+
+TEST(ContactsThatVary, InThePlaneMoveAsThoseThatStay) {
+  PointThatFindsTheFloor point;
+  const State start{0, Eigen::Vector2d(0, 0.1), Eigen::Vector2d(2, 0)};
+  for (const double alpha : {0.5, 1.0}) {
+    const TimeSteppingOptions options{
+        .h = 1e-3, .alpha = alpha, .end = 0.4, .detection = true, .impulses = true};
+    point.found_anew = false;
+    const Trajectory stays = simulate(point, start, options);
+    point.found_anew = true;
+    const Trajectory varies = simulate(point, start, options);
+    EXPECT_LT((stays.final.q - varies.final.q).norm(), 1e-12) << alpha;
+    EXPECT_LT((stays.final.v - varies.final.v).norm(), 1e-12) << alpha;
+    ASSERT_EQ(stays.events.size(), varies.events.size()) << alpha;
+    for (std::size_t k = 0; k < stays.events.size(); ++k) {
+      EXPECT_EQ(stays.events[k].kind, varies.events[k].kind);
+      EXPECT_NEAR(stays.events[k].time, varies.events[k].time, 1e-12);
+      EXPECT_EQ(varies.events[k].impulse.size(), 2);
+    }
+    EXPECT_EQ(varies.contact_names, std::vector<std::string>{"tip"});
+  }
+}
+
+/// A knife edge under the centre of a body, P3 section 2: it moves along itself alone, a row of A
+/// that is no derivative of a gap.
+struct Sleigh final : System {
+  int nq() const override { return 3; }
+  int nv() const override { return 3; }
+  void evaluate(double, const VectorXd& q, const VectorXd& v, Terms& terms,
+                const Wanted&) const override {
+    terms.M = Vector3d(2, 2, 0.3).asDiagonal();
+    terms.forces = Vector3d::Zero();
+    terms.A = RowVector3d(-std::sin(q[2]), std::cos(q[2]), 0);
+    terms.joint_gap = VectorXd::Zero(1);
+    terms.joint_bias =
+        VectorXd::Constant(1, -v[2] * (std::cos(q[2]) * v[0] + std::sin(q[2]) * v[1]));
+  }
+};
+
+// It keeps its speed and its turning: a circle.
+TEST(NonHolonomicRows, ASleighGoesInACircleWithSecondOrder) {
+  const Sleigh sleigh;
+  const double speed = 1.5, turn = 2, end = 1.3;
+  const State start{0, Vector3d::Zero(), Vector3d(speed, 0, turn)};
+  const Vector3d exact(speed / turn * std::sin(turn * end),
+                       speed / turn * (1 - std::cos(turn * end)), turn * end);
+  std::vector<double> steps{1e-2, 5e-3, 2.5e-3, 1.25e-3}, errors;
+  for (const double h : steps) {
+    const Trajectory t = simulate(sleigh, start, TimeSteppingOptions{.h = h, .end = end});
+    errors.push_back((t.final.q - exact).norm());
+    EXPECT_NEAR(t.energy.back(), t.energy.front(), 1e-9 + 10 * h * h);
+  }
+  EXPECT_NEAR(slope(steps, errors), 2, 0.1);
 }
 
 }  // namespace
