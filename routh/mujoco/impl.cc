@@ -144,7 +144,7 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
   terms.Kv.setZero(m.nv, m.nv);
   const bool passive = !(m.opt.disableflags & mjDSBL_PASSIVE);
   if (passive) {
-    terms.Kv.diagonal() -= vector(m.dof_damping, m.nv);
+    terms.Kv.diagonal() -= Eigen::Map<const VectorXd>(m.dof_damping, m.nv);
     for (int j = 0; j < m.njnt; ++j) {
       const int dof = m.jnt_dofadr[j];
       if (m.jnt_type[j] == mjJNT_SLIDE || m.jnt_type[j] == mjJNT_HINGE)

@@ -35,9 +35,13 @@ namespace routh {
 namespace {
 
 TEST(Allocation, AStepAllocatesNothingOnceWarm) {
-  for (const char* name : {"box-stack", "stick-slip", "double-pendulum-wall", "four-bar"}) {
+  std::vector<std::string> names{"box-stack", "stick-slip", "double-pendulum-wall", "four-bar"};
+#ifdef ROUTH_HAS_MUJOCO
+  names.insert(names.end(), {"quadruped", "thrown-box"});
+#endif
+  for (const std::string& name : names) {
     const io::Scenario s = io::load_scenario(name);
-    TimeStepper stepper(*s.mechanism, {0, s.q, s.v}, {.h = 1e-4});
+    TimeStepper stepper(*s.moving(), {0, s.q, s.v}, {.h = s.model ? 1e-3 : 1e-4});
     for (int k = 0; k < 1000; ++k) stepper.step();
     const std::size_t events = stepper.log().events.size();
     calls = 0;
