@@ -17,6 +17,7 @@ using Eigen::VectorXd;
 
 constexpr int kMostSystems = 24;   // before the active set counts as cycling
 constexpr int kMostAnywhere = 10;  // the same from impulses that are not those of the last step
+constexpr int kFewContacts = 6;    // of which modes may be guessed
 constexpr int kMostForLemke = 60;  // contacts
 constexpr int kLemkeEdges = 8;     // of the polygon that stands for a disk there
 constexpr int kRounds = 40;        // of the proximal point method
@@ -184,7 +185,10 @@ bool StepSolver::solve(double tolerance) {
     if (!moves(contact)) contact.mode = StepMode::kOpen;
   }
 
-  const bool settled = active_set(restarted_ ? kMostAnywhere : kMostSystems);
+  // modes of many contacts that are only guessed lead nowhere
+  const int systems = !restarted_ ? kMostSystems : contacts() <= kFewContacts ? kMostAnywhere : 0;
+  const bool settled = active_set(systems);
+  if (systems == 0) apply_rows();
   measure();
   if (residual_ <= tolerance) {
     if (!settled) read_modes(), factor_modes();

@@ -42,6 +42,14 @@ double box_gap(const Placed& first, const Placed& second, const Touch& touch) {
   return touch.phi;
 }
 
+// How far the boxes are apart along n, or overlap: no contact lies deeper.
+double apart_along(const Placed& first, const Placed& second, const Vector3d& n) {
+  const auto reach = [&](const Placed& box) {
+    return box.half.dot((box.axes.transpose() * n).cwiseAbs());
+  };
+  return n.dot(first.centre - second.centre) - reach(first) - reach(second);
+}
+
 bool near_box(const Placed& box, const Touch& touch) {
   const Vector3d local = box.axes.transpose() * (touch.point - box.centre);
   return ((local.cwiseAbs() - box.half).array() <= std::abs(touch.phi) + 1e-6).all();
@@ -153,6 +161,8 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
                    second = placed(model, data, touch.second);
       touch.phi = box_gap(first, second, touch);
       if (!near_box(first, touch) || !near_box(second, touch)) continue;
+      const double apart = apart_along(first, second, touch.frame.row(0).transpose());
+      if (touch.phi < apart - 1e-6 * (first.half.sum() + second.half.sum())) continue;
     }
     const bool by_iteration = iterated(model, touch.second, touch.first);
     if (by_iteration && !refine(model, data, contact.includemargin, touch)) continue;

@@ -22,8 +22,9 @@ struct Touch {
 };
 
 /// Sorted by pair and by place on the first geometry, so that the order does not change as bodies
-/// move a little. MuJoCo 2.2.2 needs three corrections between boxes: it gives half the overlap
-/// where a face is involved, lists corners far outside the other box, and lists points twice. Pairs
+/// move a little. MuJoCo 2.2.2 needs four corrections between boxes: it gives half the overlap
+/// where a face is involved, lists corners far outside the other box, lists points twice, and lists
+/// points as deep as half a box where edges cross that hardly touch. Pairs
 /// that it finds by iteration (meshes, ellipsoids, cylinders, height fields) are measured again
 /// without a margin, which shifts their points and for height fields also their gaps.
 /// Throws std::runtime_error when MuJoCo had no room for all contacts.

@@ -13,6 +13,12 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using RowMatrixXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+Eigen::Matrix3d cross(const Vector3d& w) {
+  Eigen::Matrix3d by;
+  by << 0, -w.z(), w.y(), w.z(), 0, -w.x(), -w.y(), w.x(), 0;
+  return by;
+}
+
 constexpr double kBallReach = 0.05;  // limits of ball joints [rad]
 
 std::string listed(const std::vector<std::string>& names) {
@@ -171,6 +177,17 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
     }
   }
 #endif
+}
+
+void System::Impl::Workspace::add_spin_terms(const VectorXd& v, Terms& terms) {
+  const mjModel& m = smooth();
+  for (int j = 0; j < m.njnt; ++j) {
+    const int body = m.jnt_bodyid[j], dof = m.jnt_dofadr[j] + 3;
+    if (m.jnt_type[j] != mjJNT_FREE || m.body_subtreemass[body] != m.body_mass[body]) continue;
+    const Vector3d w = v.segment<3>(dof);
+    const Eigen::Matrix3d inertia = terms.M.block<3, 3>(dof, dof);
+    terms.Kv.block<3, 3>(dof, dof) += cross(inertia * w) - cross(w) * inertia;
+  }
 }
 
 void System::Impl::Workspace::add_inertial_terms(const VectorXd& v, Terms& terms) {

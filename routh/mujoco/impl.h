@@ -94,7 +94,9 @@ struct System::Impl::Workspace {
   /// M and all forces but those of constraints.
   void fill_forces(double t, const Eigen::VectorXd& v, Terms& terms);
   void fill_stiffness(Terms& terms);
-  /// Kv of the centrifugal, Coriolis and gyroscopic forces.
+  /// Kv of the gyroscopic torque of free bodies alone: an explicit one gains energy in every step.
+  void add_spin_terms(const Eigen::VectorXd& v, Terms& terms);
+  /// Kv of all centrifugal, Coriolis and gyroscopic forces.
   void add_inertial_terms(const Eigen::VectorXd& v, Terms& terms);
   void fill_contacts(Terms& terms);
   void fill_limit(const Limit& limit, Contact& contact) const;

@@ -65,7 +65,11 @@ void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& ter
   work->find_constraints();
   work->fill_forces(t, v, terms);
   work->fill_stiffness(terms);
-  if (wanted.whole_Kv) work->add_inertial_terms(v, terms);
+  if (wanted.whole_Kv) {
+    work->add_inertial_terms(v, terms);
+  } else {
+    work->add_spin_terms(v, terms);
+  }
   work->fill_contacts(terms);
   work->fill_joints(terms);
   if (wanted.joint_bias) work->fill_joint_bias(q, v, terms);

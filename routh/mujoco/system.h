@@ -40,8 +40,9 @@ class System final : public routh::System {
 
   int nq() const override;
   int nv() const override;
-  /// Contact::bias_n and bias_t stay zero; Kq and Kv hold springs, damping and servo gains, Kv
-  /// where it is wanted whole the terms of inertia too. Also throws when q or v is not finite.
+  /// Contact::bias_n and bias_t stay zero; Kq and Kv hold springs, damping and servo gains and the
+  /// spin of free bodies, Kv where it is wanted whole all terms of inertia. Also throws when q or v
+  /// is not finite.
   void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
                 const Wanted& wanted = {}) const override;
   void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,

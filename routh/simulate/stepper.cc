@@ -202,6 +202,8 @@ void Stepper::attempt(double dt) {
   v_alpha += solver.velocity_change();
   v_new = s.v + (v_alpha - s.v) / alpha;
   way = dt * ((1 - gamma) * s.v + gamma * v_new);
+  if (!way.allFinite())
+    throw std::runtime_error("the motion is no longer finite: the step is too long for it");
   q_new = s.q;
   system.integrate(q_new, way, 1);
 }
@@ -277,7 +279,11 @@ void Stepper::follow(int place) {
   note(slides ? EventKind::kSlip : EventKind::kStick, place, grip.since);
 }
 
-double Stepper::touch() const { return vary ? o.touching : 1e-6 * stride; }
+double Stepper::touch() const { return vary ? std::max(1e-6 * stride, kFound) : 1e-6 * stride; }
+
+double Stepper::together() const {
+  return vary ? std::clamp(1e-3 * stride, kFound, std::max(o.touching, kFound)) : touch();
+}
 
 double Stepper::closed() const {
   if (vary) return kFound;

@@ -136,13 +136,15 @@ struct Stepper {
   /// overlaps. False when there is nothing to do, or no way to do it.
   bool close_pressing();
   bool push_out();
+  bool plausible(double gap_found) const;
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
   /// How far a change of q moves contacts and joints at most, term by term [m].
   double reach_of(const Eigen::VectorXd& dq) const;
-  /// Gaps below these take part in an impact, or need no correction [m]. They follow the units of
-  /// the mechanism.
+  /// Gaps below these are closed by the step without an impact, take part in the impact of others,
+  /// or need no correction [m]. They follow the units of the mechanism.
   double touch() const;
+  double together() const;
   double closed() const;
   /// As Event::contacts count.
   int told_as(const View& view, int listed);

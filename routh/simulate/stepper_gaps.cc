@@ -43,16 +43,22 @@ bool Stepper::close_pressing() {
     worst = std::max(worst, std::abs(now));
   }
   if (worst <= closed()) return false;
+  if (!plausible(worst)) return false;
   joint_new = -joint_new;
   // a motion that moves the contacts by far more than the gaps comes from rows that contradict
   // each other
   return solver.correction(joint_new, gap, motion) && reach_of(motion) <= 100 * worst;
 }
 
+/// Can a step have opened or passed a gap by so much? If not, whoever measures gaps is wrong.
+bool Stepper::plausible(double gap_found) const {
+  return !vary || gap_found <= 4 * reach_of(way) + o.touching;
+}
+
 bool Stepper::push_out() {
   if (!detect && !take_near) return false;  // contacts close after they were passed
   const double worst = phi_new.empty() ? 0 : -*std::min_element(phi_new.begin(), phi_new.end());
-  if (worst <= (vary ? closed() : std::max(touch(), closed()))) return false;
+  if (worst <= (vary ? closed() : std::max(touch(), closed())) || !plausible(worst)) return false;
 
   // 0 ≤ Φ + Jn Δq ⊥ y ≥ 0: gaps take the place of velocities
   if (!looked_ahead) look(trial_end, q_new, v_new, next);

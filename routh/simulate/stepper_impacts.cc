@@ -82,7 +82,7 @@ bool Stepper::collide(double dt) {
   s.v = path.velocity(at);
   gaps_at(s.q, phi, joint);
   for (std::size_t k = 0; k < active.size(); ++k) {
-    if (phi[k] <= touch() && !active[k]) active[k] = true, guesses[k] = StepMode::kStick;
+    if (phi[k] <= together() && !active[k]) active[k] = true, guesses[k] = StepMode::kStick;
   }
   ++impacts_in_step;
   impact();

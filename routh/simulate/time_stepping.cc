@@ -1,5 +1,6 @@
 #include "routh/simulate/time_stepping.h"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -31,6 +32,16 @@ void validate(const System& system, const State& start, const TimeSteppingOption
   }
   if (!start.q.allFinite() || !start.v.allFinite())
     fail("the start has a number that is not finite");
+}
+
+std::vector<int> independent_rows(const Eigen::MatrixXd& A) {
+  // each of the same size, whatever its unit
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> rows(A.rowwise().normalized().transpose());
+  rows.setThreshold(1e-8);
+  std::vector<int> chosen(rows.colsPermutation().indices().data(),
+                          rows.colsPermutation().indices().data() + rows.rank());
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 }  // namespace
@@ -123,6 +134,9 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
                       : log.inaccurate > 0              ? SimulationStatus::kInaccurate
                                                         : status;
   trajectory.events = log.events;
+  // a change between stick and slip is told when it has lasted
+  std::stable_sort(trajectory.events.begin(), trajectory.events.end(),
+                   [](const Event& a, const Event& b) { return a.time < b.time; });
   trajectory.contact_names = log.contact_names;
   trajectory.final = {stepper.s.time, stepper.s.q, stepper.v_weighted};
   trajectory.steps = log.steps, trajectory.lcps = log.lcps;
@@ -139,14 +153,16 @@ State project_joints(const System& system, State state) {
   for (int iteration = 0; iteration < 50; ++iteration) {
     const Terms terms = system.terms(state.q, state.v, state.time);
     if (terms.A.rows() == 0) return state;
-    const Kkt blocks = kkt(terms.M, terms.A);
     const double open = terms.joint_gap.cwiseAbs().maxCoeff();
+    // of rows that depend on each other some say what all do
+    const std::vector<int> rows = independent_rows(terms.A);
+    const Kkt blocks = kkt(terms.M, terms.A(rows, Eigen::all));
     // Newton's method converges until rounding holds it up
     if (open == 0 || (open < 1e-9 && open > 0.5 * before)) {
       state.v = blocks.Mdag * (terms.M * state.v);
       return state;
     }
-    system.integrate(state.q, -blocks.Adag.transpose() * terms.joint_gap, 1);
+    system.integrate(state.q, -blocks.Adag.transpose() * terms.joint_gap(rows), 1);
     before = open;
   }
   throw std::invalid_argument(

@@ -176,6 +176,75 @@ TEST(SpaceMotion, ABoxThatLandsOnAnEdgeMovesAsInThePlane) {
   }
 }
 
+// The gyroscopic torque is implicit: a free body that spins fast does not gain energy.
+TEST(SpaceMotion, ASpinningBodyDoesNotGainEnergyAtFirstOrder) {
+  const System system =
+      world("<body pos='0 0 5'><freejoint/><geom type='box' size='.1 .07 .05' mass='1'/></body>",
+            "<option gravity='0 0 0'/>");
+  for (const double spin : {5.0, 20.0, 100.0}) {
+    State start = system.home();
+    start.v.tail(3).setConstant(spin);
+    const Trajectory t =
+        simulate(system, start, TimeSteppingOptions{.h = 1e-3, .alpha = 1, .end = 2});
+    EXPECT_EQ(t.status, SimulationStatus::kDone) << spin;
+    for (std::size_t k = 1; k < t.energy.size(); ++k)
+      ASSERT_LE(t.energy[k], t.energy[k - 1] * (1 + 1e-9)) << spin << " at " << t.time[k];
+    const Terms part = system.terms(start.q, start.v);
+    Terms whole;
+    system.evaluate(0, start.q, start.v, whole, {.whole_Kv = true});
+    EXPECT_LT((part.Kv - whole.Kv).norm(), 1e-9 * whole.Kv.norm());
+  }
+}
+
+// However short the step or the fall: an impact, and no bounce.
+TEST(SpaceMotion, ABallLandsWithoutABounceAtAnyStepAndHeight) {
+  const System system = world(
+      "<geom type='plane' size='5 5 1'/><body pos='0 0 .1'><freejoint/>"
+      "<geom type='sphere' size='.1' mass='1'/></body>");
+  for (const double height : {4e-4, 1e-2, 0.4}) {
+    for (const double h : {1e-5, 1e-4, 1e-3, 1e-2}) {
+      State start = system.home();
+      start.q[2] += height;
+      const double fall = std::sqrt(2 * height / kG);
+      const Trajectory t =
+          simulate(system, start, TimeSteppingOptions{.h = h, .alpha = 0.5, .end = fall + 50 * h});
+      ASSERT_GE(t.events.size(), 1u) << height << " " << h;
+      EXPECT_EQ(t.events[0].kind, EventKind::kImpact) << height << " " << h;
+      EXPECT_NEAR(t.events[0].time, fall, 1e-6 * fall + 1e-9) << height << " " << h;
+      EXPECT_NEAR(t.final.q[2], 0.1, 1e-8) << height << " " << h;
+    }
+  }
+}
+
+// MuJoCo finds them half a box deep in each other; they hardly touch.
+TEST(SpaceMotion, CrossedEdgesOfBoxesDoNotThrowThemApart) {
+  std::mt19937 random(5);
+  for (int k = 0; k < 30; ++k) {
+    const System system = world(
+        "<geom type='plane' size='5 5 1'/><body pos='0 0 .15'><freejoint/><geom type='box' "
+        "size='.1 .07 .05' mass='1'/></body><body pos='.03 0 .42'><freejoint/><geom type='box' "
+        "size='.1 .07 .05' mass='1'/></body><body pos='-.04 .05 .69'><freejoint/><geom type='box' "
+        "size='.1 .07 .05' mass='1'/></body>");
+    State start = system.home();
+    for (int body = 0; body < 3; ++body) {
+      const VectorXd turn = random_vector(random, 3, 1);
+      VectorXd move = VectorXd::Zero(18);
+      move.segment(6 * body + 3, 3) = turn;
+      system.integrate(start.q, move, 1);
+    }
+    const Trajectory t =
+        simulate(system, start, TimeSteppingOptions{.h = 1e-3, .alpha = 1, .end = 0.6});
+    for (std::size_t i = 1; i < t.time.size(); ++i) {
+      for (int body = 0; body < 3; ++body) {
+        const double moved = (t.q[i] - t.q[i - 1]).segment(7 * body, 3).norm();
+        const double speed =
+            std::max(t.v[i].segment(6 * body, 3).norm(), t.v[i - 1].segment(6 * body, 3).norm());
+        ASSERT_LE(moved, 1.5 * speed * (t.time[i] - t.time[i - 1]) + 1e-3) << k << " " << t.time[i];
+      }
+    }
+  }
+}
+
 // Energy is kept between impacts and lost in them; what pushes bodies apart does not add any.
 TEST(SpaceMotion, SecondOrderStepsDoNotGainEnergy) {
   for (const char* shape :
