@@ -136,7 +136,7 @@ struct Stepper {
   /// overlaps. False when there is nothing to do, or no way to do it.
   bool close_pressing();
   bool push_out();
-  bool plausible(double gap_found) const;
+  bool plausible(const Contact& contact, double gap_found) const;
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
   /// How far a change of q moves contacts and joints at most, term by term [m].

@@ -39,36 +39,44 @@ bool Stepper::close_pressing() {
     // what is near closes by itself in the next step, where a step takes it in
     if (solver.mode(place) == StepMode::kOpen || now == HUGE_VAL || (take_near && now > 0))
       continue;
+    if (vary && !plausible(contact_of(place), now)) continue;
     gap[place] = -now;
     worst = std::max(worst, std::abs(now));
   }
   if (worst <= closed()) return false;
-  if (!plausible(worst)) return false;
   joint_new = -joint_new;
   // a motion that moves the contacts by far more than the gaps comes from rows that contradict
   // each other
   return solver.correction(joint_new, gap, motion) && reach_of(motion) <= 100 * worst;
 }
 
-/// Can a step have opened or passed a gap by so much? If not, whoever measures gaps is wrong.
-bool Stepper::plausible(double gap_found) const {
-  return !vary || gap_found <= 4 * reach_of(way) + o.touching;
+/// Can a step have passed a contact by so much? If not, whoever measures the gap is wrong.
+bool Stepper::plausible(const Contact& contact, double gap_found) const {
+  const double step = contact.Jn.cwiseAbs().dot(way.cwiseAbs());
+  return std::abs(gap_found) <= 4 * step + o.touching;
 }
 
 bool Stepper::push_out() {
   if (!detect && !take_near) return false;  // contacts close after they were passed
-  const double worst = phi_new.empty() ? 0 : -*std::min_element(phi_new.begin(), phi_new.end());
-  if (worst <= (vary ? closed() : std::max(touch(), closed())) || !plausible(worst)) return false;
-
-  // 0 ≤ Φ + Jn Δq ⊥ y ≥ 0: gaps take the place of velocities
+  const double most = vary ? closed() : std::max(touch(), closed());
+  const auto deepest = std::min_element(phi_new.begin(), phi_new.end());
+  if (deepest == phi_new.end() || -*deepest <= most) return false;
   if (!looked_ahead) look(trial_end, q_new, v_new, next);
   const Terms& terms = next.terms;
+  double worst = 0;
+  for (const Contact& contact : terms.contacts) {
+    if (plausible(contact, contact.phi)) worst = std::max(worst, -contact.phi);
+  }
+  if (worst <= most) return false;
+
+  // 0 ≤ Φ + Jn Δq ⊥ y ≥ 0: gaps take the place of velocities
   gap_solver.set_inertia(terms.M);
   gap_solver.clear();
   for (Eigen::Index i = 0; i < terms.A.rows(); ++i)
     gap_solver.add_bilateral(terms.A.row(i), terms.joint_gap[i]);
   for (const Contact& contact : terms.contacts) {
-    if (contact.phi > 100 * worst) continue;
+    if (contact.phi > 100 * worst || (contact.phi < 0 && !plausible(contact, contact.phi)))
+      continue;
     gap_solver.add_normal(contact.Jn, contact.phi,
                           contact.phi <= closed() ? StepMode::kStick : StepMode::kOpen);
   }
