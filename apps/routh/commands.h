@@ -21,6 +21,7 @@ inline constexpr const char* kExitCodes =
 int run(int argc, char** argv);
 
 void add_list(CLI::App& app);
+void add_show(CLI::App& app);
 void add_impact(CLI::App& app, int& code);
 void add_check(CLI::App& app, int& code);
 void add_reproduce(CLI::App& app, int& code);

@@ -156,22 +156,6 @@ std::uint64_t parse_count(const std::string& option, const std::string& text, do
   return static_cast<std::uint64_t>(value);
 }
 
-void add_list(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("list", "show the built-in scenarios and their parameters");
-  command->callback([] {
-    for (const std::string& name : io::scenario_names()) {
-      if (io::is_model(name) && !io::has_models()) continue;
-      const io::Scenario s = io::load_scenario(name);
-      fmt::print("{}\n    {}\n", name, s.title);
-      for (const io::Parameter& p : s.parameters)
-        fmt::print("      {:<20} {:>8.5g} {:<8} {}\n", p.name, p.value, p.unit, p.about);
-      if (!s.states.empty()) fmt::print("      --state {}\n", fmt::join(s.states, ", "));
-    }
-    if (!io::has_models()) fmt::print("\n{}\n", io::kModelsMissing);
-  });
-}
-
 namespace {
 
 /// No option has an empty value: it is a variable of the shell that was not set.
@@ -211,6 +195,7 @@ int run(int argc, char** argv) {
   try {
     catch_interrupt();
     add_list(app);
+    add_show(app);
     add_impact(app, code);
     add_check(app, code);
     add_simulate(app, code);

@@ -165,20 +165,22 @@ bool is_model(const std::string& name_or_path) {
   return ending == ".xml" || ending == ".mjcf" || ending == ".urdf";
 }
 
+std::string scenario_text(const std::string& name_or_path) {
+  if (const BuiltinScenario* own = builtin(name_or_path)) return own->text;
+  if (exists(name_or_path)) return read_file(name_or_path);
+  const std::string close = nearest(name_or_path, scenario_names());
+  throw InputError(fmt::format(
+      "there is no scenario or file '{}'; {}", name_or_path,
+      close.empty() ? "'routh list' shows the scenarios" : "did you mean '" + close + "'?"));
+}
+
 Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides,
                        const ModelStart& start) {
-  // a built-in name or a file
-  std::string text, file = name_or_path;
-  if (const BuiltinScenario* own = builtin(name_or_path)) text = own->text, file = own->file;
-  if (text.empty()) {
-    if (!exists(name_or_path)) {
-      const std::string close = nearest(name_or_path, scenario_names());
-      throw InputError(fmt::format(
-          "there is no scenario or file '{}'; {}", name_or_path,
-          close.empty() ? "'routh list' shows the scenarios" : "did you mean '" + close + "'?"));
-    }
-    if (!is_model(name_or_path)) text = read_file(name_or_path);
-  }
+  const BuiltinScenario* own = builtin(name_or_path);
+  const std::string file = own ? own->file : name_or_path;
+  // MuJoCo reads the files of models by itself
+  const bool by_itself = !own && is_model(name_or_path) && exists(name_or_path);
+  const std::string text = by_itself ? "" : scenario_text(name_or_path);
   if (is_model(name_or_path)) {
     if (!overrides.empty()) {
       throw InputError(fmt::format("--set {}: a model of MuJoCo has no parameters; edit {}",

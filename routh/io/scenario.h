@@ -83,6 +83,8 @@ struct ModelStart {
 
 /// Names of the built-in scenarios, sorted.
 std::vector<std::string> scenario_names();
+/// The file of a built-in scenario, or a file as it is. Throws InputError naming the nearest.
+std::string scenario_text(const std::string& name_or_path);
 /// Is it a model of MuJoCo, by its built-in name or the ending of its path?
 bool is_model(const std::string& name_or_path);
 /// Was the program built with MuJoCo?

@@ -22,6 +22,22 @@ TEST_F(App, ListNamesEveryScenarioAndParameter) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word;
 }
 
+TEST_F(App, ABuiltInScenarioIsListedAndShownAndCanBeTheBeginningOfOnesOwn) {
+  EXPECT_GT(json_of("list")["scenarios"].size(), 20u);
+  const nlohmann::json one = json_of("list rocking-block")["scenarios"];
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["kind"], "mechanism");
+  EXPECT_FALSE(one[0]["parameters"].empty());
+  const Result shown = run("show rocking-block");
+  EXPECT_EQ(shown.code, 0);
+  const std::string own = folder_ + "/own.yaml";
+  routh::io::write_file(own, shown.out);
+  EXPECT_EQ(json_of("impact " + own)["outcomes"], json_of("impact rocking-block")["outcomes"]);
+  EXPECT_NE(run("show rocking-blok").out.find("did you mean 'rocking-block'"), std::string::npos);
+  EXPECT_EQ(run("show " + own).code, 2);
+  EXPECT_EQ(run("list no-such-thing").code, 2);
+}
+
 TEST_F(App, EventSelectedSystemsMoveAndKeepTheirEnergy) {
   const nlohmann::json order =
       json_of("simulate order-test --method event-selected --eps 1e-3 --end 0.5");
