@@ -295,10 +295,14 @@ double Stepper::closed() const {
 int Stepper::told_as(const View& view, int i) {
   if (!vary) return i;
   int& place = told[view.number[i]];
-  if (place < 0) {
-    place = static_cast<int>(log.contact_names.size());
-    log.contact_names.push_back(view.terms.contacts[i].name);
-  }
+  if (place >= 0) return place;
+  // names count the contacts of a pair as they are found; another may have had this one before
+  std::vector<std::string>& names = log.contact_names;
+  std::string name = view.terms.contacts[i].name;
+  for (int k = 2; std::find(names.begin(), names.end(), name) != names.end(); ++k)
+    name = view.terms.contacts[i].name + " (" + std::to_string(k) + ")";
+  place = static_cast<int>(names.size());
+  names.push_back(std::move(name));
   return place;
 }
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "mujoco/worlds.h"
@@ -258,6 +260,11 @@ TEST(SpaceMotion, SecondOrderStepsDoNotGainEnergy) {
     const Trajectory t =
         simulate(system, start, TimeSteppingOptions{.h = 1e-3, .alpha = 0.5, .end = 1.5});
     EXPECT_EQ(t.status, SimulationStatus::kDone) << shape;
+    // no two contacts have one name, and events come in their order
+    EXPECT_EQ(std::set<std::string>(t.contact_names.begin(), t.contact_names.end()).size(),
+              t.contact_names.size());
+    EXPECT_TRUE(std::is_sorted(t.events.begin(), t.events.end(),
+                               [](const Event& a, const Event& b) { return a.time < b.time; }));
     EXPECT_LT(t.max_penetration, 2e-8) << shape;
     for (std::size_t k = 1; k < t.energy.size(); ++k)
       EXPECT_LE(t.energy[k], t.energy[k - 1] + 1e-5 * t.energy[0]) << shape << " at " << t.time[k];
