@@ -60,6 +60,7 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
 void Stepper::begin() {
   look(s.time, s.q, s.v, here);
   gaps_at(s.q, phi, joint);
+  if (!vary) impulses.setZero((1 + tangents) * numbers.count());
   if (joint.size() > 0 && joint.cwiseAbs().maxCoeff() > o.touching) {
     throw std::invalid_argument("the joints are open by " +
                                 std::to_string(joint.cwiseAbs().maxCoeff()) +
