@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kEnumerate = 3;  // contacts up to which all outcomes of an impact are found
 
 /// What lies between two states, as a way from the first: its length and velocity at the fraction s
-/// of the step. The cubic of P3 after (4.12) where the way is that of the mean velocity; else its
-/// velocity would swing beyond both, and the energy with it.
+/// of the step. The cubic of P3 after (4.12), or a line. With γ = 1 the velocity of the cubic
+/// swings beyond both ends by a quarter of their difference, and a law of impact is given that
+/// energy.
 struct Between {
   const VectorXd &v0, &way, &v1;
   double dt;
@@ -35,7 +36,7 @@ struct Between {
 }  // namespace
 
 double Stepper::first_touch(double dt, const std::vector<int>& closing) {
-  const Between path{s.v, way, v_new, dt, gamma == 0.5};
+  const Between path{s.v, way, v_new, dt, !o.law || gamma == 0.5};
   // contacts that are not seen yet lie farther off than any that is
   double far = 0, low_gap = HUGE_VAL, high_gap = HUGE_VAL;
   for (const int k : closing) {
@@ -75,7 +76,7 @@ bool Stepper::collide(double dt) {
 
   // the first instant at which one of them touches
   const double at = first_touch(dt, closing);
-  const Between path{s.v, way, v_new, dt, gamma == 0.5};
+  const Between path{s.v, way, v_new, dt, !o.law || gamma == 0.5};
   add_impulses(at);
   s.time += at * dt;
   system.integrate(s.q, path.position(at), 1);

@@ -27,7 +27,7 @@
 ///   order for inertia that depends on q. (4.5) prints a factor 1 - α that (4.2) does not have.
 /// - A contact stays active while it presses, not while Φ ≤ 0; collisions keep their true instant
 ///   in the time grid, and the step goes on from there to the next multiple of h. Between the ends
-///   of a step lies the paper's cubic when γ = ½, a straight line otherwise.
+///   of a step lies the paper's cubic; for a law of impact, unless γ is ½, a straight line.
 ///
 /// Plane and space are stepped alike: contacts have one tangent or two (friction cones are then
 /// circular, or have `edges` edges), are listed once or found anew at every configuration, and
