@@ -29,6 +29,8 @@ MatrixXd friction_edges(const ImpactProblem& problem) {
 
 /// Beyond it mu times rounding is a force.
 static constexpr double kMostFriction = 1e12;
+/// Of c and G; products of larger ones are no numbers.
+static constexpr double kLargest = 1e100;
 
 void validate(const ImpactProblem& problem) {
   const int m = problem.contacts(), size = (1 + problem.tangents) * m;
@@ -52,6 +54,12 @@ void validate(const ImpactProblem& problem) {
   }
   if (!problem.G.allFinite()) fail("G has an entry that is not finite");
   if (!problem.c.allFinite()) fail("c has an entry that is not finite");
+  if (problem.c.cwiseAbs().maxCoeff() > kLargest)
+    fail("c has an entry above 1e100; use other units");
+  if (problem.G.cwiseAbs().maxCoeff() > kLargest)
+    fail("G has an entry above 1e100; use other units");
+  if ((problem.G.diagonal().array() > 0 && problem.G.diagonal().array() < 1 / kLargest).any())
+    fail("G has an entry below 1e-100 on its diagonal; use other units");
   if (!problem.mu.allFinite()) fail("mu has an entry that is not finite");
   if (problem.mu.minCoeff() < 0) fail("mu has a negative entry; friction cannot be negative");
   if (problem.mu.maxCoeff() > kMostFriction)

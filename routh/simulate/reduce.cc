@@ -153,7 +153,7 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
   // what the rows could amount to without cancellation tells which velocities are rounding
   const VectorXd terms_of_c = reduced.J.cwiseAbs() * v.cwiseAbs();
   for (int i = 0; i < p.c.size(); ++i) {
-    if (std::abs(p.c[i]) <= 1e-12 * terms_of_c[i]) p.c[i] = 0;
+    if (std::isfinite(terms_of_c[i]) && std::abs(p.c[i]) <= 1e-12 * terms_of_c[i]) p.c[i] = 0;
   }
   return reduced;
 }

@@ -131,6 +131,16 @@ TEST(Simultaneous, ContactsThatNearlyDependOnEachOtherHaveAnOutcome) {
   }
 }
 
+TEST(Simultaneous, NumbersWhoseProductsAreNoneAreRefused) {
+  const ImpactProblem fine{Eigen::Matrix2d::Identity(), Eigen::Vector2d(-1, 1),
+                           Eigen::VectorXd::Constant(1, 0.5)};
+  EXPECT_EQ(simultaneous(fine).outcomes.size(), 1u);
+  ImpactProblem fast = fine, light = fine, heavy = fine, rough = fine;
+  fast.c *= 1e200, light.G *= 1e200, heavy.G *= 1e-200, rough.mu *= 1e300;
+  for (const ImpactProblem& p : {fast, light, heavy, rough})
+    EXPECT_THROW((void)simultaneous(p), std::invalid_argument);
+}
+
 ImpactProblem of_rows(const Eigen::VectorXd& masses, const Eigen::MatrixXd& J,
                       const Eigen::VectorXd& mu, const Eigen::VectorXd& v) {
   return {J * masses.cwiseInverse().asDiagonal() * J.transpose(), J * v, mu};
