@@ -153,6 +153,7 @@ SingleResult in_space(const ImpactProblem& problem, int contact) {
     result.finished = true;
     return result;
   }
+  if (!(sliding.Gnn > 0)) return result;  // joints hold it fast: no impulse moves it
   const auto take = [&](ContactState state, double s, const Vector2d& friction) {
     if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
     result.impulse[n] += s;

@@ -66,6 +66,19 @@ TEST(Single, SaysWhenTheContactCannotMove) {
   EXPECT_FALSE(single(one_contact(0, 0, 1, -1, 0, 0.5), 0).finished);
 }
 
+TEST(Single, AContactThatJointsHoldFastIsNotMovedInSpaceEither) {
+  for (const double mu : {0.0, 1.0}) {
+    const ImpactProblem p{.G = Eigen::Matrix3d::Zero(),
+                          .c = Eigen::Vector3d(-8, 0, 4),
+                          .mu = Eigen::VectorXd::Constant(1, mu),
+                          .tangents = 2,
+                          .edges = 0};
+    const SingleResult r = single(p, 0);
+    EXPECT_FALSE(r.finished);
+    EXPECT_TRUE(r.impulse.isZero());
+  }
+}
+
 TEST(Single, RefusesAContactThatIsNotThere) {
   EXPECT_THROW((void)single(one_contact(1, 0, 1, -1, 0, 0.5), 1), std::invalid_argument);
 }
