@@ -214,8 +214,9 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
     // one point where K is regular, the corners of a polyhedron where it is not
     std::vector<Outcome> candidates;
     bool decided = true;
-    const auto consider = [&](const std::optional<Outcome>& outcome, double certain) {
-      if (!outcome || outcome->residual > tolerance) return;
+    const auto consider = [&](const std::optional<Outcome>& outcome, double certain,
+                              double possible) {
+      if (!outcome || outcome->residual > possible) return;
       decided = decided && outcome->residual <= certain &&
                 outcome->impulse.lpNorm<Eigen::Infinity>() < kEnormous;
       candidates.push_back(*outcome);
@@ -226,12 +227,12 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       // what rounding may have made is looked at again
       if (!outcome || rounding(problem, outcome->impulse) > kRounded ||
           (outcome->residual > lcp::kConsistent && outcome->residual <= kDoubtful)) {
-        consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
+        consider(precise_outcome(problem, s, x, bound), lcp::kConsistent, tolerance);
       } else {
-        consider(outcome, tolerance);
+        consider(outcome, tolerance, tolerance);
       }
     } else if (system.pivot() > lcp::kSingular) {
-      consider(precise_outcome(problem, s, x, bound), lcp::kConsistent);
+      consider(precise_outcome(problem, s, x, bound), lcp::kConsistent, tolerance);
     } else {
       const VectorXd size = VectorXd::Ones(s.K.rows()) +
                             s.Z.cwiseAbs() * (problem.G.cwiseAbs() * (s.P * x).cwiseAbs());
@@ -242,12 +243,16 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
       for (std::size_t k = 0; k < all.x.size(); ++k) {
         const VectorXd& corner = all.x[k];
         if (decided && u.lpNorm<Eigen::Infinity>() > kLarge) {
-          consider(precise_corner(problem, s, x, all.tight[k], bound), lcp::kConsistent);
+          // zeros that only the last digits of G deny are neither confirmed nor excluded
+          const std::optional<Outcome> precise = precise_corner(problem, s, x, all.tight[k], bound);
+          const double rounded = precise ? rounding(problem, precise->impulse) : 0;
+          consider(precise, kRounded, std::max(tolerance, rounded));
         } else if (decided) {
-          consider(outcome_of(problem, s, x, corner, bound), tolerance);
+          consider(outcome_of(problem, s, x, corner, bound), tolerance, tolerance);
         } else {
           Outcome outcome{.impulse = s.S * corner + s.P * x, .c_plus = {}, .residual = defect};
           outcome.c_plus = problem.c + problem.G * outcome.impulse;
+          outcome.c_plus(s.zeros).setZero();  // what the mode claims
           candidates.push_back(std::move(outcome));
         }
       }

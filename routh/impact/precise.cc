@@ -1,6 +1,7 @@
 #include "routh/impact/precise.h"
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <boost/multiprecision/eigen.hpp>
 #include <cmath>
@@ -73,8 +74,10 @@ std::optional<Outcome> precise_corner(const ImpactProblem& problem, const ModeSy
   const QuadVector impulse = fixed + S * scale.column.cast<Quad>().cwiseProduct(y);
   const QuadVector c_plus = problem.c.cast<Quad>() + G * impulse;
   Outcome outcome{.impulse = impulse.cast<double>(), .c_plus = c_plus.cast<double>()};
+  const Eigen::VectorXd zeros = outcome.c_plus(s.zeros);
   outcome.c_plus(s.zeros).setZero();
-  outcome.residual = violation(problem, outcome.impulse, lambda_max, outcome.c_plus).size;
+  outcome.residual = std::max(violation(problem, outcome.impulse, lambda_max, outcome.c_plus).size,
+                              zeros.size() > 0 ? zeros.lpNorm<Eigen::Infinity>() : 0.0);
   return outcome;
 }
 
