@@ -11,7 +11,6 @@
 #include "routh/impact/ambiguity.h"
 #include "routh/impact/cone.h"
 #include "routh/io/document.h"
-#include "routh/io/files.h"
 #include "routh/io/text.h"
 #include "terminal.h"
 
@@ -20,7 +19,7 @@ namespace {
 
 struct CheckArguments {
   ScenarioArguments scenario;
-  std::string json;
+  Places places;
 };
 
 /// The termination bound of P1 Theorem 8, or null where the theorem does not speak.
@@ -73,7 +72,7 @@ std::string verdict(const io::ImpactCase& impact, const Ambiguity& known) {
 }
 
 int run_check(const CheckArguments& a) {
-  if (a.json != "-" && !a.json.empty()) io::check_writable(a.json);
+  a.places.check();
   io::Scenario scenario = a.scenario.load();
   const int edges = scenario.edges.value_or(0);
   scenario.edges = edges;
@@ -87,6 +86,14 @@ int run_check(const CheckArguments& a) {
   const Redundancy redundant = redundancy(p);
 
   io::Json json;
+  json["options"] = {{"step", options.step},
+                     {"samples", options.samples},
+                     {"seconds", options.seconds},
+                     {"touching", impact.scenario.touching}};
+  if (p.tangents == 2) {
+    json["options"]["cone"] = p.circular() ? "circular" : "polygon";
+    json["options"]["edges"] = options.edges;
+  }
   json["scenario"] = impact.scenario.name;
   json["contacts"] = impact.names;
   json["colliding"] = known.colliding;
@@ -121,13 +128,9 @@ int run_check(const CheckArguments& a) {
   json["termination"] = bound;
 
   finishing();
-  if (a.json == "-") {
-    fmt::print("{}\n", io::json_text(json, 2));
-    return interrupted() ? kUnfinished : kDone;
-  }
-  fmt::print("{}\n\n{}\n", verdict(impact, known), describe_before(impact));
-  const auto line = [](const std::string& question, const std::string& answer) {
-    fmt::print("{:<32} {}\n", question, answer);
+  std::string text = fmt::format("{}\n\n{}\n", verdict(impact, known), describe_before(impact));
+  const auto line = [&](const std::string& question, const std::string& answer) {
+    text += fmt::format("{:<32} {}\n", question, answer);
   };
   line("is the outcome unique?",
        !known.colliding ? "yes: no contact approaches, there is no impact"
@@ -161,10 +164,10 @@ int run_check(const CheckArguments& a) {
                      options.edges, known.polygon_apart));
   line("is the friction cone pointed?", cone.pointed ? "yes" : "no: the contacts can jam");
   if (!cone.pointed && cone.jam.size()) {
-    std::string text;
+    std::string jam;
     for (int i = 0; i < p.contacts(); ++i)
-      text += fmt::format(" {} {:.3g}", impact.names[i], cone.jam[i]);
-    line("  impulses that cancel", text);
+      jam += fmt::format(" {} {:.3g}", impact.names[i], cone.jam[i]);
+    line("  impulses that cancel", jam);
   }
   std::vector<std::string> names;
   for (const int i : redundant.contacts) names.push_back(impact.names[i]);
@@ -179,20 +182,19 @@ int run_check(const CheckArguments& a) {
                      "most exp(-k/{})",
                      bound["c"].get<double>(), impact.scenario.impact.step,
                      bound["bound"].get<double>(), (p.contacts() + 1) * (p.contacts() + 1)));
-  if (!a.json.empty()) Places{}.write(a.json, io::json_text(json, 2) + "\n");
+  a.places.show(text, json, 2);
   return interrupted() ? kUnfinished : kDone;
 }
 
 }  // namespace
 
-void add_check(CLI::App& app, int& code) {
+void add_check(CLI::App& app, Session& session) {
   auto a = std::make_shared<CheckArguments>();
   CLI::App* c = app.add_subcommand("check", "is the outcome of an impact well defined?");
   a->scenario.add_to(*c);
   a->scenario.add_contact_options(*c);
-  c->add_option("--json", a->json,
-                "write the answers as JSON to a file, or to standard output with -");
-  c->callback([a, &code] { code = run_check(*a); });
+  a->places.add_to(*c, session, {{"--json", "write the answers as JSON; - is standard output"}});
+  c->callback([a, &session] { session.code = run_check(*a); });
 }
 
 }  // namespace routh::app

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "routh/io/results.h"
+#include "session.h"
 
 /// The commands of the program. Each registers its options and, when chosen, leaves its exit code
-/// in `code`.
+/// in the session.
 namespace routh::app {
 
 inline constexpr int kDone = 0, kBadInput = 2, kUnfinished = 3;
@@ -20,13 +21,19 @@ inline constexpr const char* kExitCodes =
 /// The whole program: reads the arguments, does what they ask, returns the exit code.
 int run(int argc, char** argv);
 
-void add_list(CLI::App& app);
+void add_list(CLI::App& app, Session& session);
 void add_show(CLI::App& app);
-void add_impact(CLI::App& app, int& code);
-void add_check(CLI::App& app, int& code);
-void add_reproduce(CLI::App& app, int& code);
-void add_simulate(CLI::App& app, int& code);
-void add_ensemble(CLI::App& app, int& code);
+void add_impact(CLI::App& app, Session& session);
+void add_check(CLI::App& app, Session& session);
+void add_reproduce(CLI::App& app, Session& session);
+void add_simulate(CLI::App& app, Session& session);
+void add_ensemble(CLI::App& app, Session& session);
+void add_rerun(CLI::App& app, Session& session);
+
+/// All of them, as the program has them.
+void define(CLI::App& app, Session& session);
+/// Reads the arguments of a session, its command without the first, and does what they ask. Throws.
+void obey(CLI::App& app, const Session& session);
 
 /// A scenario with its overrides, as several commands take it.
 struct ScenarioArguments {

@@ -85,6 +85,7 @@ Moves moves_of(const io::Scenario& scenario, const State& start, const std::stri
             {{"end", o.end},
              {"every", o.every},
              {"pseudo_impulse", o.dt_pseudo},
+             {"friction", a.hybrid.friction},
              {"rtol", o.rtol},
              {"strict", o.strict}},
             o.end,
@@ -121,13 +122,17 @@ int run_ensemble(const EnsembleArguments& a) {
   if (scenario.model && method == "hybrid")
     throw io::InputError("--method hybrid: models of MuJoCo are moved by time-stepping");
   const State start{0, scenario.q, scenario.v};
-  const Moves moves = moves_of(scenario, start, method, a);
+  Moves moves = moves_of(scenario, start, method, a);
+  moves.options["method"] = method;
   const auto numbers = static_cast<double>(scenario.q.size() + scenario.v.size() + 4);
   check_budget(moves.end, moves.step, moves.every, numbers * (places.plot.empty() ? 1 : kFan));
 
   if (a.branch > 0) {
     const BranchTree tree = branch(*scenario.moving(), start, moves.motion, a.branch);
-    places.show(describe(scenario, tree), io::to_json(scenario, tree));
+    io::Json json = io::to_json(scenario, tree);
+    json["options"] = moves.options;
+    json["options"]["branch"] = a.branch;
+    places.show(describe(scenario, tree), std::move(json));
     return tree.complete ? kDone : kUnfinished;
   }
 
@@ -159,7 +164,7 @@ int run_ensemble(const EnsembleArguments& a) {
 
 }  // namespace
 
-void add_ensemble(CLI::App& app, int& code) {
+void add_ensemble(CLI::App& app, Session& session) {
   auto a = std::make_shared<EnsembleArguments>();
   CLI::App* c = app.add_subcommand(
       "ensemble", "many motions from one start, each impact drawn from its set of outcomes");
@@ -185,12 +190,12 @@ void add_ensemble(CLI::App& app, int& code) {
   c->add_option("--branch", a->branch,
                 "follow every extreme outcome of this many impacts as a tree instead")
       ->check(CLI::Range(1, 30));
-  c->add_option("--json", a->places.json,
-                "write the result as JSON to a file, or - for the terminal");
-  c->add_option("--csv", a->places.csv, "write one row per run to a file, or - for the terminal");
-  c->add_option("--plot", a->places.plot, "draw the fan of motions and the ends into this folder");
-  describe_scopes(*c);
-  c->callback([a, &code] { code = run_ensemble(*a); });
+  a->places.add_to(*c, session,
+                   {{"--json", "write the result as JSON; - is standard output"},
+                    {"--csv", "write one row per run; - is standard output"},
+                    {"--plot", "draw the fan of motions and the ends into this folder"}});
+  group_by_scopes(*c);
+  c->callback([a, &session] { session.code = run_ensemble(*a); });
 }
 
 }  // namespace routh::app

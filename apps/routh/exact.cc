@@ -58,9 +58,7 @@ void check_questions(const io::ImpactCase& impact, const ExactArguments& a) {
     throw io::InputError("--max-polyhedra 0: there must be at least one");
 }
 
-ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
-                      [[maybe_unused]] const ExactArguments& a) {
-#ifdef ROUTH_HAS_EXACT
+ExactOptions exact_options(const ExactArguments& a) {
   ExactOptions options;
   if (!a.max_polyhedra.empty()) {
     const std::uint64_t most = parse_count("--max-polyhedra", a.max_polyhedra);
@@ -68,7 +66,13 @@ ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
   }
   if (a.max_seconds > 0) options.max_seconds = a.max_seconds;
   options.stop = interrupted;
-  return exact(impact.problem(), options);
+  return options;
+}
+
+ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
+                      [[maybe_unused]] const ExactArguments& a) {
+#ifdef ROUTH_HAS_EXACT
+  return exact(impact.problem(), exact_options(a));
 #else
   throw io::InputError(
       "exact sets need the Parma Polyhedra Library, which this program was built without: "

@@ -20,6 +20,7 @@ struct ExactArguments {
 bool has_exact();
 /// Throws InputError where a question cannot be answered, whatever the set.
 void check_questions(const io::ImpactCase& impact, const ExactArguments& arguments);
+ExactOptions exact_options(const ExactArguments& arguments);
 /// Throws InputError with the package to install when the program was built without exact sets.
 ExactResult exact_set(const io::ImpactCase& impact, const ExactArguments& arguments = {});
 

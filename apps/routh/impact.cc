@@ -76,6 +76,37 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
   return options;
 }
 
+/// What the law was applied with, defaults and the scenario's choices included.
+io::Json options_json(const io::ImpactCase& impact, const ImpactArguments& a) {
+  const ImpactProblem& p = impact.problem();
+  io::Json json{{"law", a.law}, {"touching", impact.scenario.touching}};
+  if (p.tangents == 2) json["cone"] = p.circular() ? "circular" : "polygon";
+  if (p.tangents == 2 && !p.circular()) json["edges"] = p.edges;
+  if (a.law == "all" || a.law == "simultaneous")
+    json["tolerance"] = SimultaneousOptions{}.tolerance;
+  if (a.law == "all" || a.law == "sequential") {
+    json["order"] = a.order.empty() ? io::Json("every") : io::Json(a.order);
+    json["single"] = a.single;
+  }
+  if (a.law == "set") {
+    const SetOptions o = set_options(impact, a);
+    json.update({{"samples", o.samples},
+                 {"seed", o.seed},
+                 {"step", o.step},
+                 {"limit", o.limit},
+                 {"final_step", o.final_step},
+                 {"draws", a.draws},
+                 {"keep", o.keep}});
+  }
+  if (a.law == "exact" || a.coverage) {
+    const ExactOptions o = exact_options(a.exact);
+    json.update({{"max_polyhedra", o.max_polyhedra},
+                 {"max_seconds", o.max_seconds},
+                 {"precision", o.precision}});
+  }
+  return json;
+}
+
 /// A law's report, what to show of it, and what to draw.
 struct Applied {
   io::ImpactReport report;
@@ -308,7 +339,10 @@ int run_impact(const ImpactArguments& a) {
   // what was asked for; Ctrl-C is heard until it is in words
   const Places& places = a.places;
   const std::string json =
-      places.json.empty() ? "" : io::json_text(impact, applied.report, interrupted) + "\n";
+      places.json.empty() ? ""
+                          : places.with_top(options_json(impact, a),
+                                            io::json_text(impact, applied.report, interrupted)) +
+                                "\n";
   const std::string csv = places.csv.empty() ? "" : io::to_csv(impact, applied.report, interrupted);
   if (interrupted()) applied.report.complete = false;
   finishing();
@@ -337,7 +371,7 @@ int run_impact(const ImpactArguments& a) {
 
 }  // namespace
 
-void add_impact(CLI::App& app, int& code) {
+void add_impact(CLI::App& app, Session& session) {
   auto a = std::make_shared<ImpactArguments>();
   CLI::App* c = app.add_subcommand("impact", "resolve an impact and show its outcomes");
   a->scenario.add_to(*c);
@@ -377,9 +411,10 @@ void add_impact(CLI::App& app, int& code) {
       ->capture_default_str();
   c->add_option("--contact", a->contact, "the contact (default: each approaching one in turn)");
   c->add_option("--compare", a->compare,
-                "model: let this simulator step through the impact and show its one outcome beside "
+                "let this simulator step through the impact and show its one outcome beside "
                 "ours")
-      ->check(CLI::IsMember({"mujoco"}));
+      ->check(CLI::IsMember({"mujoco"}))
+      ->group(kModels);
   c->add_flag("--coverage", a->coverage, "how far the samples are from the exact set");
   c->add_option("--maximize", a->exact.maximize,
                 "the largest energy, normal.NAME or tangential.NAME of an outcome")
@@ -393,13 +428,12 @@ void add_impact(CLI::App& app, int& code) {
                 "budget in seconds of the exact set and, where it is not enough, of the outer set "
                 "that takes its place (default: 60)")
       ->check(positive("a number of seconds"));
-  c->add_option("--json", a->places.json,
-                "write the result as JSON to a file, or to standard output with -");
-  c->add_option("--csv", a->places.csv,
-                "write the outcomes as a table to a file, or to standard output with -");
-  c->add_option("--plot", a->places.plot, "draw figures (PNG and SVG) into a folder");
-  describe_scopes(*c);
-  c->callback([a, &code] { code = run_impact(*a); });
+  a->places.add_to(*c, session,
+                   {{"--json", "write the result as JSON; - is standard output"},
+                    {"--csv", "write the outcomes as a table; - is standard output"},
+                    {"--plot", "draw figures (PNG and SVG) into this folder"}});
+  group_by_scopes(*c);
+  c->callback([a, &session] { session.code = run_impact(*a); });
 }
 
 }  // namespace routh::app

@@ -38,7 +38,7 @@ io::Json json_of(const io::Scenario& s) {
 
 }  // namespace
 
-void add_list(CLI::App& app) {
+void add_list(CLI::App& app, Session& session) {
   struct Arguments {
     std::string name;
     Places places;
@@ -47,8 +47,7 @@ void add_list(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("list", "show the built-in scenarios and their parameters");
   command->add_option("scenario", a->name, "only this one; a file will do as well");
-  command->add_option("--json", a->places.json, "write them as JSON to FILE; - is the screen")
-      ->type_name("FILE");
+  a->places.add_to(*command, session, {{"--json", "write them as JSON; - is standard output"}});
   command->callback([a] {
     a->places.check();
     std::vector<std::string> names = io::scenario_names();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <sstream>
 
@@ -35,33 +36,41 @@ void ScenarioArguments::add_to(CLI::App& of) {
                 ".urdf)")
       ->required();
   of.add_option("--set", set, "change a parameter: name=value, may be repeated")
-      ->type_name("NAME=VALUE");
-  of.add_option("--state", start.state, "model: begin at this keyframe (default: the first)")
-      ->type_name("KEYFRAME");
-  of.add_option("--qpos", start.qpos, "model: coordinates instead of those of the keyframe")
+      ->type_name("NAME=VALUE")
+      ->group(kStart);
+  of.add_option("--state", start.state, "begin at this keyframe (default: the first)")
+      ->type_name("KEYFRAME")
+      ->group(kModels);
+  of.add_option("--qpos", start.qpos, "coordinates instead of those of the keyframe")
       ->delimiter(',')
-      ->type_name("Q,..");
-  of.add_option("--qvel", start.qvel, "model: velocities instead of those of the keyframe")
+      ->type_name("Q,..")
+      ->group(kModels);
+  of.add_option("--qvel", start.qvel, "velocities instead of those of the keyframe")
       ->delimiter(',')
-      ->type_name("V,..");
+      ->type_name("V,..")
+      ->group(kModels);
   of.add_option("--drop", start.drop,
-                "model: lift it to this height above the ground [m] and let it fall until it "
-                "touches")
-      ->check(not_negative("a height"));
+                "lift it to this height above the ground [m] and let it fall until it touches")
+      ->check(not_negative("a height"))
+      ->group(kModels);
   of.add_option("--cone", cone,
                 "in space: Coulomb's circular friction cone, or a polygon (default: circular, but "
                 "polygon for the laws set and exact)")
-      ->check(CLI::IsMember({"circular", "polygon"}));
+      ->check(CLI::IsMember({"circular", "polygon"}))
+      ->group(kStart);
   of.add_option("--edges", edges, "in space: edges of the polygon (default: 8)")
-      ->check(CLI::Range(3, 64));
+      ->check(CLI::Range(3, 64))
+      ->group(kStart);
 }
 
 void ScenarioArguments::add_contact_options(CLI::App& of) {
   of.add_option("--touching", touching,
                 "contacts with a gap up to this take part [m] (default: 1e-6, models 1e-4)")
-      ->check(positive("a length"));
+      ->check(positive("a length"))
+      ->group(kStart);
   of.add_flag("--extreme-points", patches,
-              "in space: of contacts side by side in one plane keep the outermost");
+              "of contacts side by side in one plane keep the outermost")
+      ->group(kModels);
 }
 
 io::Scenario ScenarioArguments::load() const {
@@ -170,16 +179,57 @@ void refuse_empty(CLI::App& app) {
   }
 }
 
+/// Descriptions of options in lines that fit beside their names.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    constexpr std::size_t kWidth = 68;
+    std::istringstream words(option->get_description());
+    std::string text, word;
+    for (std::size_t length = 0; words >> word; length += word.size() + 1) {
+      if (length > 0 && length + word.size() > kWidth) text += '\n', length = 0;
+      text += (length > 0 ? " " : "") + word;
+    }
+    return text;
+  }
+};
+
+/// What people begin with, below the options of a command.
+void add_examples(CLI::App& app) {
+  const std::vector<std::pair<const char*, std::vector<const char*>>> examples{
+      {"list", {"routh list", "routh list rocking-block", "routh list --json -"}},
+      {"show", {"routh show rocking-block"}},
+      {"impact",
+       {"routh impact rocking-block", "routh impact compass-gait --law exact --maximize normal.B",
+        "routh impact ramone --law set --samples 2^16 --seed 7 --json out.json"}},
+      {"check", {"routh check compass-gait", "routh check box-and-wall --set friction=0.4"}},
+      {"simulate",
+       {"routh simulate domino-row", "routh simulate rocking-block-p4 --method hybrid",
+        "routh simulate stick-slip --step 0.01 --end 10 --csv -"}},
+      {"ensemble",
+       {"routh ensemble compass-gait --runs 256 --end 1",
+        "routh ensemble compass-gait --branch 2 --end 0.5"}},
+      {"reproduce", {"routh reproduce p1-outcomes --out results", "routh reproduce all"}},
+      {"rerun",
+       {"routh rerun out.json", "routh impact rocking-block --json - | routh rerun -",
+        "routh rerun out.json --tolerance 1e-9"}},
+  };
+  for (const auto& [command, lines] : examples) {
+    std::string text = "Examples:\n";
+    for (const char* line : lines) text += fmt::format("  {}\n", line);
+    app.get_subcommand(command)->footer(text + "\n" + kExitCodes);
+  }
+}
+
 }  // namespace
 
-int run(int argc, char** argv) {
-  const auto complain = [](int code, const std::string& what) {
-    warn(fmt::format("routh: {}\n", io::without_controls(what)));
-    return code;
-  };
-  CLI::App app("All outcomes of rigid bodies that collide at several frictional contacts at once.");
+void define(CLI::App& app, Session& session) {
+  app.description(
+      "All outcomes of rigid bodies that collide at several frictional contacts at once.");
   app.name("routh");
-  app.footer(kExitCodes);
+  app.footer(std::string("Begin with: routh list; routh impact rocking-block\n\n") + kExitCodes);
+  app.formatter(std::make_shared<Help>());
+  app.get_formatter()->column_width(32);
   app.require_subcommand(1);
   app.set_version_flag(
       "--version",
@@ -191,19 +241,36 @@ int run(int argc, char** argv) {
           io::has_models()
               ? "with models of MuJoCo"
               : "without models of MuJoCo (apt-get install libmujoco-dev, then make build)"));
-  int code = kDone;
+  add_list(app, session);
+  add_show(app);
+  add_impact(app, session);
+  add_check(app, session);
+  add_simulate(app, session);
+  add_ensemble(app, session);
+  add_reproduce(app, session);
+  add_rerun(app, session);
+  refuse_empty(app);
+  add_examples(app);
+}
+
+void obey(CLI::App& app, const Session& session) {
+  // CLI11 takes them from the end
+  app.parse(std::vector<std::string>(session.command.rbegin(), session.command.rend() - 1));
+}
+
+int run(int argc, char** argv) {
+  const auto complain = [](int code, const std::string& what) {
+    warn(fmt::format("routh: {}\n", io::without_controls(what)));
+    return code;
+  };
+  Session session{.command = {"routh"}};
+  session.command.insert(session.command.end(), argv + std::min(argc, 1), argv + argc);
+  CLI::App app;
   try {
     catch_interrupt();
-    add_list(app);
-    add_show(app);
-    add_impact(app, code);
-    add_check(app, code);
-    add_simulate(app, code);
-    add_ensemble(app, code);
-    add_reproduce(app, code);
-    refuse_empty(app);
-    app.parse(argc, argv);
-    return code;
+    define(app, session);
+    obey(app, session);
+    return session.code;
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {

@@ -100,14 +100,13 @@ void refuse(const CLI::App& command, const std::string& by, const std::vector<st
 
 }  // namespace
 
-void describe_scopes(CLI::App& command) {
-  const std::string by = command.get_name() == "simulate" ? kMethod : kLaw;
+void group_by_scopes(CLI::App& command) {
   for (const Scope& scope : scopes()) {
-    if (scope.command != command.get_name() || scope.by != by) continue;
+    if (scope.command != command.get_name() || scope.by[0] != '-') continue;
     for (const char* name : scope.options) {
       CLI::Option* option = command.get_option(name);
-      option->description(
-          fmt::format("{}: {}", fmt::join(scope.of, ", "), option->get_description()));
+      if (option->get_group() == "Options")
+        option->group(fmt::format("Of {} {}", scope.by, fmt::join(scope.of, " or ")));
     }
   }
 }

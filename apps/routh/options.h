@@ -6,12 +6,12 @@
 
 #include "routh/io/scenario.h"
 
-/// Which laws, methods and scenarios an option is for: one table, from which the help says it and
-/// by which an option given elsewhere is refused instead of ignored.
+/// Which laws, methods and scenarios an option is for: one table, from which the help has its
+/// groups and by which an option given elsewhere is refused instead of ignored.
 namespace routh::app {
 
-/// Puts "set: " before the help of options of --law set, and so on.
-void describe_scopes(CLI::App& command);
+/// Options of --law set are a group of the help, and so on.
+void group_by_scopes(CLI::App& command);
 
 /// Throws InputError when an option was given that does not belong to what was chosen `by` --law,
 /// --method or another choice of the table. Choices may have several names: "set", "set

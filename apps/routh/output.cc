@@ -19,6 +19,25 @@
 
 namespace routh::app {
 
+void Places::add_to(CLI::App& to, Session& of, const std::vector<Wish>& wishes) {
+  command = &to;
+  session = &of;
+  if (of.again) json = "-";
+  for (const Wish& wish : wishes) {
+    const std::string option = wish.option;
+    std::string& path = option == "--json"   ? json
+                        : option == "--csv"  ? csv
+                        : option == "--plot" ? plot
+                                             : animate;
+    CLI::Option* added = of.again ? to.add_option_function<std::string>(
+                                        option, [](const std::string&) {}, wish.about)
+                                  : to.add_option(option, path, wish.about);
+    added->type_name(option == "--plot" ? "FOLDER" : "FILE")->group(kResults);
+  }
+  to.add_flag("--quiet,-q", of.quiet, "nothing on the screen but warnings and what - asks for")
+      ->group(kResults);
+}
+
 void Places::check() const {
   const auto in_words = [](const std::string& path) { return path == "-" ? "/dev/stdout" : path; };
   const std::vector<std::pair<std::string, std::string>> files{
@@ -45,13 +64,25 @@ void Places::check() const {
   }
 }
 
-void Places::show(const std::string& text, const io::Json& result, int indent) const {
+void Places::show(const std::string& text, io::Json result, int indent) const {
   if (!quiet()) fmt::print("{}", text);
-  if (!json.empty()) write(json, io::json_text(result, indent) + "\n");
+  if (json.empty()) return;
+  io::Json options = result.value("options", io::Json::object());
+  result.erase("options");
+  write(json, with_top(std::move(options), io::json_text(result, indent)) + "\n");
+}
+
+std::string Places::with_top(io::Json options, const std::string& result) const {
+  const bool lines = result.size() > 1 && result[1] == '\n';
+  std::string text = io::json_text(top(*session, *command, std::move(options)), lines ? 2 : -1);
+  text.resize(text.size() - (lines ? 2 : 1));  // its end goes on with the result
+  return text + "," + result.substr(1);
 }
 
 void Places::write(const std::string& path, const std::string& content) const {
-  if (path == "-") {
+  if (session->again) {
+    *session->again = content;
+  } else if (path == "-") {
     fmt::print("{}", content);
   } else {
     io::write_file(path, content);
@@ -60,18 +91,15 @@ void Places::write(const std::string& path, const std::string& content) const {
 }
 
 void Places::announce(const std::vector<std::string>& written) const {
-  for (const std::string& path : written) {
-    const std::string line = fmt::format("wrote {}\n", path);
-    if (quiet())
-      warn(line);
-    else
-      fmt::print("{}", line);
-  }
+  for (const std::string& path : written) tell(fmt::format("wrote {}\n", path));
 }
 
 void Places::make_folder() const {
-  if (!io::make_folder(plot)) return;
-  const std::string line = fmt::format("made folder {}\n", plot);
+  if (io::make_folder(plot)) tell(fmt::format("made folder {}\n", plot));
+}
+
+void Places::tell(const std::string& line) const {
+  if (session->quiet) return;
   if (quiet())
     warn(line);
   else

@@ -3,28 +3,43 @@
 #include <string>
 #include <vector>
 
-#include "routh/io/json.h"
+#include "session.h"
 
 /// Where results go: the screen, files and figures. Every file is announced, on standard error
 /// where standard output carries JSON or a table.
 namespace routh::app {
 
-/// Files that a command was asked for.
+/// Files that a command was asked for, and whether the screen is wanted.
 struct Places {
   std::string json, csv, plot, animate;
+  Session* session = nullptr;
+  const CLI::App* command = nullptr;  ///< whose options these are
 
-  /// Standard output carries JSON or a table, and nothing else.
-  bool quiet() const { return json == "-" || csv == "-"; }
+  /// An option that says where results go, with what goes there.
+  struct Wish {
+    const char *option, *about;
+  };
+  /// These options and --quiet. Of a command that is run again the files stay unknown.
+  void add_to(CLI::App& command, Session& session, const std::vector<Wish>& wishes);
+
+  /// Nothing for people on standard output: it carries JSON or a table, or is not wanted.
+  bool quiet() const { return session->quiet || json == "-" || csv == "-"; }
   /// Everything that can be wrong is found before the work begins.
   void check() const;
 
-  /// JSON or the text for people on the screen, and JSON into its file.
-  void show(const std::string& text, const io::Json& result, int indent = -1) const;
+  /// JSON or the text for people on the screen, and JSON into its file. The options of a result
+  /// move to its top.
+  void show(const std::string& text, io::Json result, int indent = -1) const;
+  /// The same for an object that is text already.
+  std::string with_top(io::Json options, const std::string& result) const;
   /// Into a file, or to standard output with "-".
   void write(const std::string& path, const std::string& content) const;
   void announce(const std::vector<std::string>& written) const;
   /// The folder of figures, made and said where it is missing.
   void make_folder() const;
+
+ private:
+  void tell(const std::string& line) const;
 };
 
 /// On standard error, whatever would steer a terminal made harmless. Nobody is there to tell where

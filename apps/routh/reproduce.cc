@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "commands.h"
 #include "exact_law.h"
 #include "options.h"
+#include "output.h"
 #include "routh/io/document.h"
 #include "routh/io/figures.h"
 #include "routh/io/files.h"
@@ -65,6 +67,7 @@ struct ReproduceArguments {
   std::string out = "results", samples;
   int threads = 0;
   const CLI::App* command = nullptr;
+  Places places;
 };
 
 std::vector<ReproduceItem> other_items() {
@@ -197,6 +200,8 @@ int run_reproduce(const ReproduceArguments& a) {
     throw io::InputError("--samples 0: there must be at least one");
   refuse_foreign(*a.command, "item", items);
   io::require_gnuplot();
+  // tables are shown where they are made
+  if (a.places.quiet() && !std::freopen("/dev/null", "w", stdout)) return kUnfinished;
   if (io::make_folder(a.out)) fmt::print("made folder {}\n", a.out);
 
   for (const std::string& item : items) {
@@ -222,7 +227,7 @@ void save(const std::string& folder, const std::string& name, const std::string&
   fmt::print("    {}\n", path);
 }
 
-void add_reproduce(CLI::App& app, int& code) {
+void add_reproduce(CLI::App& app, Session& session) {
   auto a = std::make_shared<ReproduceArguments>();
   CLI::App* c = app.add_subcommand(
       "reproduce", "make the papers' tables and figures beside the printed numbers");
@@ -232,7 +237,8 @@ void add_reproduce(CLI::App& app, int& code) {
   c->add_option("--samples", a->samples, "samples of each set, such as 2^16 (default: by item)");
   c->add_option("--threads", a->threads, "threads (default: all cores)")
       ->check(CLI::Range(1, 1024));
-  c->callback([a, &code] { code = run_reproduce(*a); });
+  a->places.add_to(*c, session, {});
+  c->callback([a, &session] { session.code = run_reproduce(*a); });
 }
 
 }  // namespace routh::app

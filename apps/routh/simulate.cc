@@ -215,13 +215,14 @@ int run_simulate(const SimulateArguments& a) {
            : method == "compliant" ? simulate_compliant(scenario, start, a)
                                    : simulate_time_stepping(scenario, start, a);
   }
+  done.options["method"] = method;
   const io::Motion motion{scenario, method, done.options, done.trajectory, done.summary};
   return report(a, motion, done.text.empty() ? describe(motion) : done.text, done.inclusion);
 }
 
 }  // namespace
 
-void add_simulate(CLI::App& app, int& code) {
+void add_simulate(CLI::App& app, Session& session) {
   auto a = std::make_shared<SimulateArguments>();
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
@@ -255,16 +256,15 @@ void add_simulate(CLI::App& app, int& code) {
   c->add_option("--every", a->every,
                 "record at these intervals [s] (default: every step and impact)")
       ->check(positive("a number of seconds"));
-  c->add_option("--json", a->places.json,
-                "write the trajectory as JSON to a file, or - for the terminal");
   c->add_flag("--raw", a->raw,
               "with --json: also the unweighted velocity v^h of P3 (4.11), as v_raw");
-  c->add_option("--csv", a->places.csv,
-                "write one row per recorded state to a file, or - for the terminal");
-  c->add_option("--plot", a->places.plot, "draw figures and an animation into this folder");
-  c->add_option("--animate", a->places.animate, "write an animation to this .svg or .gif file");
-  describe_scopes(*c);
-  c->callback([a, &code] { code = run_simulate(*a); });
+  a->places.add_to(*c, session,
+                   {{"--json", "write the trajectory as JSON; - is standard output"},
+                    {"--csv", "write one row per recorded state; - is standard output"},
+                    {"--plot", "draw figures and an animation into this folder"},
+                    {"--animate", "write an animation, .svg or .gif"}});
+  group_by_scopes(*c);
+  c->callback([a, &session] { session.code = run_simulate(*a); });
 }
 
 }  // namespace routh::app

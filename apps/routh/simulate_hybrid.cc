@@ -65,7 +65,9 @@ Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
                   {"friction", a.hybrid.friction},
                   {"law", a.law.empty() ? "plastic" : a.law},
                   {"rtol", options.rtol},
-                  {"atol", options.atol}};
+                  {"atol", options.atol},
+                  {"strict", options.strict}};
+  if (a.law == "set") done.options["seed"] = parse_count("--seed", a.seed);
   return done;
 }
 

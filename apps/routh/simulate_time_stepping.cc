@@ -37,15 +37,18 @@ TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
 }
 
 io::Json options_json(const TimeSteppingOptions& o, const SimulateArguments& a) {
-  return {{"step", o.h},
-          {"alpha", *o.alpha},
-          {"gamma", *o.gamma},
-          {"end", o.end},
-          {"every", o.every},
-          {"jacobians", o.jacobians == Jacobians::kMidpoint ? "midpoint" : "start"},
-          {"detection", *o.detection},
-          {"stabilise", o.stabilise},
-          {"law", a.law.empty() ? "simultaneous" : a.law}};
+  io::Json json{{"step", o.h},
+                {"alpha", *o.alpha},
+                {"gamma", *o.gamma},
+                {"end", o.end},
+                {"every", o.every},
+                {"jacobians", o.jacobians == Jacobians::kMidpoint ? "midpoint" : "start"},
+                {"detection", *o.detection},
+                {"stabilise", o.stabilise},
+                {"tolerance", o.tolerance},
+                {"law", a.law.empty() ? "simultaneous" : a.law}};
+  if (a.law == "set") json["seed"] = parse_count("--seed", a.seed);
+  return json;
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLargest = std::size_t{64} << 20;  // of a file that is read [bytes]
-constexpr int kLinks = 40;                               // followed, as the kernel does
+constexpr int kLinks = 40;  // followed, as the kernel does
 
 /// Closes itself; close() says whether what was written has arrived.
 struct Descriptor {
@@ -101,7 +100,7 @@ void replace(const std::string& path, const std::string& target, const std::stri
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t most) {
   const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("cannot read '{}': {}", path, why));
   };
@@ -113,7 +112,7 @@ std::string read_file(const std::string& path) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) refuse(errno == EISDIR ? "it is a folder" : std::strerror(errno));
     text.append(buffer.data(), static_cast<std::size_t>(n));
-    if (text.size() > kLargest) refuse(fmt::format("it has more than {} MiB", kLargest >> 20));
+    if (text.size() > most) refuse(fmt::format("it has more than {} MiB", most >> 20));
   }
   return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -12,8 +13,10 @@ struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws InputError when it cannot be read, or is too large to be a scenario.
-std::string read_file(const std::string& path);
+/// Larger files are no scenarios [bytes].
+inline constexpr std::size_t kLargestScenario = std::size_t{64} << 20;
+/// Throws InputError when it cannot be read, or has more bytes than this.
+std::string read_file(const std::string& path, std::size_t most = kLargestScenario);
 
 /// Regular files appear whole or not at all: a temporary beside them is renamed, with the owner and
 /// permissions of the file that was there. Through a link its target is replaced and the link

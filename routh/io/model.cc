@@ -19,6 +19,7 @@ using Eigen::VectorXd;
 #ifdef ROUTH_HAS_MUJOCO
 
 bool has_models() { return true; }
+std::string models_version() { return mujoco::version(); }
 
 namespace {
 
@@ -136,6 +137,7 @@ MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& c
 #else
 
 bool has_models() { return false; }
+std::string models_version() { throw InputError(kModelsMissing); }
 Scenario load_model(const std::string& name, const std::string&, const std::string&,
                     const ModelStart&) {
   throw InputError(fmt::format("{}: {}", name, kModelsMissing));

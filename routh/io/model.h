@@ -11,6 +11,9 @@
 /// function here throws InputError with the package to install.
 namespace routh::io {
 
+/// Of MuJoCo: "2.2.2".
+std::string models_version();
+
 /// `text`, when not empty, is the model itself; otherwise the file is read.
 Scenario load_model(const std::string& name, const std::string& file, const std::string& text,
                     const ModelStart& start);

@@ -124,4 +124,6 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   return outcome;
 }
 
+std::string version() { return mj_versionString(); }
+
 }  // namespace routh::mujoco

@@ -6,6 +6,9 @@
 
 namespace routh::mujoco {
 
+/// Of the library that is linked: "2.2.2".
+std::string version();
+
 struct OwnOutcomeOptions {
   double step = 1e-5;       ///< of MuJoCo's integrator [s]
   double limit = 0.1;       ///< on the duration [s]
