@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "routh/impact/precise.h"
 #include "routh/lcp/linear_program.h"
@@ -28,11 +29,20 @@ constexpr double kHuge = 1e10;    // last digits
 constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
 constexpr int kDirections = 3;    // in which the extremes of a continuum are taken, both ways
 
-/// What is decided about a contact.
+/// What is decided about a contact. Where it slips, one edge of so many, counted from the first,
+/// brakes most; where it turns, the first and the next brake alike.
 enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };
 struct Choice {
   Decided decided = Decided::kNothing;
-  int edge = 0;
+  int first = 0, edges = 1;
+
+  /// What is left to decide, the coarsest first; 0: nothing. Decided in this order the normals of
+  /// a foot's corners, which are few in combination, leave little of the rest.
+  int open_questions() const {
+    if (decided == Decided::kNothing) return 3;
+    if (decided == Decided::kClosed) return 2;
+    return decided == Decided::kSlip && edges > 1 ? 1 : 0;
+  }
 };
 
 class Searcher {
@@ -108,8 +118,9 @@ class Searcher {
   Region region(const std::vector<Choice>& choices) const {
     Region r;
     for (int i = 0; i < m_; ++i) {
-      const auto [decided, e] = choices[i];
+      const auto [decided, e, edges] = choices[i];
       const int k = static_cast<int>(D_.cols()), next = (e + 1) % k, before = (e + k - 1) % k;
+      const int last = (e + edges - 1) % k;
       if (decided == Decided::kNothing) {
         r.require(normal(i), 0);
       } else if (decided == Decided::kOpen) {
@@ -119,8 +130,7 @@ class Searcher {
         r.zero.push_back(normal(i));
       }
       if (decided == Decided::kSlip || decided == Decided::kTurn) {
-        push_along(i, e, r.columns);
-        if (decided == Decided::kTurn) push_along(i, next, r.columns);
+        for (int j = 0; j < edges; ++j) push_along(i, (e + j) % k, r.columns);
       } else {
         for (int c = first_[i]; c < first_[i + 1]; ++c) r.columns.push_back(c);
       }
@@ -133,8 +143,8 @@ class Searcher {
         for (int t = 0; t < p_.tangents; ++t)
           r.zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
       } else if (decided == Decided::kSlip) {
-        r.require(tangential(i, between(e, next)), kApart);
-        if (k > 2) r.require(tangential(i, between(e, before)), kApart);
+        r.require(tangential(i, between(last, (last + 1) % k)), kApart);
+        if (k > 2 && 2 * edges != k) r.require(tangential(i, between(e, before)), kApart);
       } else if (decided == Decided::kTurn) {
         r.zero.push_back(tangential(i, between(e, next)));
         r.require(tangential(i, -(D_.col(e) + D_.col(next)).normalized().transpose()), kApart);
@@ -258,14 +268,13 @@ class Searcher {
     return insert_distinct(p_, result_.outcomes, std::move(outcome));
   }
 
-  /// How far a contact is from a decision that holds at this point: the next to be decided.
+  /// How far a contact is from a decision that holds at this point.
   double doubt(int i, const Choice& choice, const VectorXd& lambda, const VectorXd& c) const {
     if (choice.decided == Decided::kNothing)
-      return 1e-3 + std::min(std::max(0.0, lambda[i]), std::max(0.0, c[i]));
-    if (choice.decided != Decided::kClosed) return 0;
+      return std::min(std::max(0.0, lambda[i]), std::max(0.0, c[i]));
     const auto ct = c.segment(p_.tangent(i), p_.tangents);
     const auto friction = lambda.segment(p_.tangent(i), p_.tangents);
-    return 1e-6 + p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
+    return p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
   }
 
   /// Has a region, of which a program says that nothing in it moves by kApart or says nothing,
@@ -321,31 +330,38 @@ class Searcher {
         return judge(settled(choices, *c));
     }
 
-    // the contact in most doubt
+    // the coarsest question, at the contact in most doubt
     int next = -1;
-    double most = 0;
+    std::pair<int, double> most{0, 0.0};
     for (int i = 0; i < m_; ++i) {
-      const double d = lambda                                    ? doubt(i, choices[i], *lambda, *c)
-                       : choices[i].decided == Decided::kNothing ? 2
-                       : choices[i].decided == Decided::kClosed  ? 1
-                                                                 : 0;
-      if (d > most) next = i, most = d;
+      const int open = choices[i].open_questions();
+      const std::pair<int, double> rank{open,
+                                        open && lambda ? doubt(i, choices[i], *lambda, *c) : 0.0};
+      if (open && (next < 0 || rank > most)) next = i, most = rank;
     }
     if (next < 0) return continuum(r, std::move(lp));
-    for (const Choice& choice : decisions(next, choices[next].decided)) {
+    for (const Choice& choice : decisions(next, choices[next])) {
       std::vector<Choice> further = choices;
       further[next] = choice;
       branch(further);
     }
   }
 
-  std::vector<Choice> decisions(int i, Decided so_far) const {
-    if (so_far == Decided::kNothing)
+  std::vector<Choice> decisions(int i, const Choice& so_far) const {
+    if (so_far.decided == Decided::kNothing)
       return {{p_.mu[i] > 0 ? Decided::kClosed : Decided::kSlip}, {Decided::kOpen}};
-    std::vector<Choice> all{{Decided::kStick}};
-    for (int e = 0; e < D_.cols(); ++e) {
-      all.push_back({Decided::kSlip, e});
-      if (p_.tangents == 2) all.push_back({Decided::kTurn, e});
+    // a turn in parts of at most half of it, a part in halves, and what lies between them
+    const bool closed = so_far.decided == Decided::kClosed;
+    const int k = static_cast<int>(D_.cols());
+    const int edges = closed ? k : so_far.edges;
+    const int part = closed ? k / 2 : (edges + 1) / 2;
+    std::vector<Choice> all;
+    if (closed) all.push_back({Decided::kStick});
+    for (int e = 0; e < edges; e += part) {
+      const int n = std::min(part, edges - e), last = so_far.first + e + n - 1;
+      all.push_back({Decided::kSlip, (so_far.first + e) % k, n});
+      if (p_.tangents == 2 && (closed || e + n < edges))
+        all.push_back({Decided::kTurn, last % k, 2});
     }
     return all;
   }

@@ -23,8 +23,8 @@ struct [[nodiscard]] SolveAllResult {
 };
 
 /// Every outcome of the simultaneous law P1 (31) of more contacts than all combinations of their
-/// modes can be tried for: a depth-first search that decides one contact after the other (open or
-/// closed; then sticking, slipping along an edge or between two) and leaves a branch
+/// modes can be tried for: a depth-first search that decides one contact after the other (first open
+/// or closed; then sticking or slipping, to ever narrower sides) and leaves a branch
 ///
 ///   - when what is decided so far, with the cones of the others, has no solution: a linear
 ///     program says so and proves it;

@@ -15,11 +15,12 @@ using Eigen::VectorXd;
 // The plain enumeration of all modes is the yardstick, also where rows depend on each other.
 TEST(SolveAll, FindsWhatEnumerationFinds) {
   std::mt19937 random(151);
+  constexpr int kEdges[] = {8, 4, 5, 3};
   int undecided = 0;  // where friction of 50 and dependent rows leave proofs to the last digits
   for (int k = 0; k < test::trials(600); ++k) {
     const int tangents = 1 + k % 2, m = tangents == 1 ? 1 + k / 2 % 4 : 1 + k / 2 % 2;
     const ImpactProblem p =
-        test::random_impact(random, m, 2 + k / 3 % 6, tangents, k % 3 ? 8 : 4).problem;
+        test::random_impact(random, m, 2 + k / 3 % 6, tangents, kEdges[k / 4 % 4]).problem;
     const StepOutcomes plain = enumerate_modes(p);
     const SolveAllResult found = solve_all(p);
     undecided += !found.complete;
@@ -49,6 +50,35 @@ TEST(SolveAll, FourContactsInSpaceAreSearchedToTheEnd) {
     programs += found.programs;
   }
   EXPECT_LT(programs, 20 * 4000);
+}
+
+// A robot lands on two flat feet: each velocity of a foot's four corners follows from six, their
+// impulses do not follow from anything, and 18^8 combinations of modes are too many to try.
+TEST(SolveAll, TwoFlatFeetAreSearchedToTheEnd) {
+  std::mt19937 random(155);
+  std::normal_distribution<double> normal;
+  for (int k = 0; k < 3; ++k) {
+    MatrixXd J = MatrixXd::Zero(24, 12);  // of eight corners, over the twists of both feet
+    for (int i = 0; i < 8; ++i) {
+      const double x = i % 2 ? 0.1 : -0.1, y = i / 2 % 2 ? 0.05 : -0.05;
+      const int foot = i / 4 * 6, t = 8 + 2 * i;
+      J.row(i).segment<6>(foot) << 0, 0, 1, y, -x, 0;
+      J.row(t).segment<6>(foot) << 1, 0, 0, 0, 0, -y;
+      J.row(t + 1).segment<6>(foot) << 0, 1, 0, 0, 0, x;
+    }
+    MatrixXd root = MatrixXd::NullaryExpr(12, 12, [&] { return normal(random); });
+    VectorXd v = VectorXd::NullaryExpr(12, [&] { return 0.1 * normal(random); });
+    v[2] = v[8] = -1;
+    const MatrixXd W = MatrixXd::Identity(12, 12) + 0.05 * root * root.transpose();
+    const ImpactProblem p{.G = J * W * J.transpose(),
+                          .c = J * v,
+                          .mu = VectorXd::Constant(8, 0.7),
+                          .tangents = 2,
+                          .edges = 8};
+    const SolveAllResult found = solve_all(p);
+    EXPECT_TRUE(found.complete) << k << ": " << found.programs << " programs";
+    EXPECT_FALSE(found.outcomes.empty()) << k;
+  }
 }
 
 TEST(SolveAll, UnitsDoNotMatter) {
