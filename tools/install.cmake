@@ -41,7 +41,23 @@ if(ROUTH_COMMAND)
     $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN/${lib_from_bin}>)
   install(TARGETS routh COMPONENT command)
   install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/routh COMPONENT command)
-  install(FILES docs/routh.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+  # the manual page and the completion of shells, as the program itself knows them
+  if(NOT CMAKE_CROSSCOMPILING AND NOT ROUTH_SANITIZE)
+    set(made ${PROJECT_BINARY_DIR}/share)
+    file(MAKE_DIRECTORY ${made})
+    add_custom_command(TARGET routh POST_BUILD VERBATIM
+      COMMAND routh man > ${made}/routh.1
+      COMMAND routh completion bash > ${made}/routh
+      COMMAND routh completion zsh > ${made}/_routh
+      COMMAND routh completion fish > ${made}/routh.fish)
+    install(FILES ${made}/routh.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+    install(FILES ${made}/routh COMPONENT command
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${made}/_routh COMPONENT command
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${made}/routh.fish COMPONENT command
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endif()
 endif()
 
 # Debian packages (make package): the command, and the library with its headers.

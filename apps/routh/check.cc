@@ -128,7 +128,9 @@ int run_check(const CheckArguments& a) {
   json["termination"] = bound;
 
   finishing();
-  std::string text = fmt::format("{}\n\n{}\n", verdict(impact, known), describe_before(impact));
+  const Tone tone = unique ? Tone::kGood : several ? Tone::kBad : Tone::kWarning;
+  std::string text =
+      fmt::format("{}\n\n{}\n", toned(tone, verdict(impact, known)), describe_before(impact));
   const auto line = [&](const std::string& question, const std::string& answer) {
     text += fmt::format("{:<32} {}\n", question, answer);
   };

@@ -14,7 +14,7 @@ namespace routh::app {
 namespace {
 
 std::string text_of(const io::Scenario& s) {
-  std::string text = fmt::format("{}\n    {}\n", s.name, s.title);
+  std::string text = fmt::format("{}\n    {}\n", toned(Tone::kTitle, s.name), s.title);
   for (const io::Parameter& p : s.parameters)
     text += fmt::format("      {:<20} {:>8.5g} {:<8} {}\n", p.name, p.value, p.unit, p.about);
   if (!s.states.empty()) text += fmt::format("      --state {}\n", fmt::join(s.states, ", "));

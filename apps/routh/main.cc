@@ -251,6 +251,7 @@ void define(CLI::App& app, Session& session) {
   add_rerun(app, session);
   refuse_empty(app);
   add_examples(app);
+  add_manual(app);
 }
 
 void obey(CLI::App& app, const Session& session) {

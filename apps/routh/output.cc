@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -106,10 +107,41 @@ void Places::tell(const std::string& line) const {
     fmt::print("{}", line);
 }
 
+namespace {
+
+/// NO_COLOR: https://no-color.org.
+bool coloured(int fd) {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  return ::isatty(fd) && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+std::string with_colour(Tone tone, const std::string& words) {
+  constexpr const char* kCodes[] = {"1", "1;32", "1;31", "1;33"};
+  return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<int>(tone)], words);
+}
+
+}  // namespace
+
+std::string toned(Tone tone, const std::string& words) {
+  return coloured(STDOUT_FILENO) ? with_colour(tone, words) : words;
+}
+
 void warn(const std::string& text) {
+  const bool colour = coloured(STDERR_FILENO);
   std::string line;
-  for (std::istringstream lines(text); std::getline(lines, line);)
-    std::fputs((io::valid_utf8(io::without_controls(line)) + "\n").c_str(), stderr);
+  for (std::istringstream lines(text); std::getline(lines, line);) {
+    line = io::valid_utf8(io::without_controls(line)) + "\n";
+    for (const auto& [start, tone] :
+         {std::pair{"routh: warning:", Tone::kWarning}, std::pair{"routh:", Tone::kBad}}) {
+      if (!colour || !line.starts_with(start)) continue;
+      line = with_colour(tone, start) + line.substr(std::strlen(start));
+      break;
+    }
+    std::fputs(line.c_str(), stderr);
+  }
 }
 
 void prepare_standard_files() {

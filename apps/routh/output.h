@@ -42,6 +42,10 @@ struct Places {
   void tell(const std::string& line) const;
 };
 
+/// Words that stand out on a terminal; anywhere else, and with NO_COLOR, they are as they were.
+enum class Tone { kTitle, kGood, kBad, kWarning };
+std::string toned(Tone tone, const std::string& words);
+
 /// On standard error, whatever would steer a terminal made harmless. Nobody is there to tell where
 /// that fails.
 void warn(const std::string& text);

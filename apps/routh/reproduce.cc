@@ -232,7 +232,9 @@ void add_reproduce(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand(
       "reproduce", "make the papers' tables and figures beside the printed numbers");
   a->command = c;
-  c->add_option("items", a->items, "all, or any of " + io::join(all_items()))->required();
+  std::string items = "{all";
+  for (const std::string& item : all_items()) items += "," + item;
+  c->add_option("items", a->items, "what to make")->type_name(items + "}")->required();
   c->add_option("--out", a->out, "folder for the results")->capture_default_str();
   c->add_option("--samples", a->samples, "samples of each set, such as 2^16 (default: by item)");
   c->add_option("--threads", a->threads, "threads (default: all cores)")

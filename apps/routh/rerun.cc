@@ -130,10 +130,11 @@ class Comparison {
 
   bool same() const { return differences_ == 0; }
   std::string text() const {
-    if (same()) return fmt::format("the same: {} values\n", compared_);
-    std::string text = fmt::format("different in {} of {} values; stored, then now\n", differences_,
-                                   std::max(compared_, differences_)) +
-                       shown_;
+    if (same()) return fmt::format("{}: {} values\n", toned(Tone::kGood, "the same"), compared_);
+    std::string text =
+        fmt::format("{} in {} of {} values; stored, then now\n", toned(Tone::kBad, "different"),
+                    differences_, std::max(compared_, differences_)) +
+        shown_;
     if (differences_ > kShown) text += fmt::format("    .. {} more\n", differences_ - kShown);
     if (largest_ > 0)
       text += fmt::format("numbers differ by up to {:.1e}; --tolerance lets them\n", largest_);
@@ -201,7 +202,9 @@ void add_rerun(CLI::App& app, Session& session) {
   auto a = std::make_shared<RerunArguments>();
   CLI::App* c = app.add_subcommand(
       "rerun", "run the command of a JSON result again: 0 when the answer is the same, 3 when not");
-  c->add_option("result", a->file, "a file that --json wrote; - is standard input")->required();
+  c->add_option("result", a->file, "what --json wrote; - is standard input")
+      ->type_name("FILE")
+      ->required();
   c->add_option(
        "--tolerance", a->tolerance,
        "numbers may differ by this, relative to the larger of them and 1; other processors "

@@ -1,6 +1,7 @@
 #include "simulate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -227,10 +228,11 @@ void add_simulate(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
   c->add_option(
-      "--method", a->method,
-      "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
-      "events, P4; event-selected: smooth pieces between guards, contacts as springs, P5; "
-      "compliant: stiff contacts with friction, P1 (88)-(90) (default: the scenario's)");
+       "--method", a->method,
+       "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
+       "events, P4; event-selected: smooth pieces between guards, contacts as springs, P5; "
+       "compliant: stiff contacts with friction, P1 (88)-(90) (default: the scenario's)")
+      ->type_name("{" + fmt::format("{}", fmt::join(kMethods, ",")) + "}");
   c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   add_time_stepping_options(*c, *a);

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "output.h"
+
 namespace routh::app {
 namespace {
 
@@ -118,7 +120,7 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
         order = fmt::format("{} .. ({} impacts)", order.substr(0, 19), row.order->size());
       law += (row.law == "single" ? " at " : " ") + order;
     }
-    std::string text = fmt::format("\n{}: {}\n", title, law);
+    std::string text = fmt::format("\n{}: {}\n", toned(Tone::kTitle, title), law);
     const double kept = before > 0 ? row.energy / before : 0;  // below 1e-15 it is rounding
     text += fmt::format(
         "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}; impulses in N s\n",
