@@ -69,7 +69,7 @@ void outcomes(const Case& c, const ImpactProblem& p) {
   fmt::print("{:<14} {:<8} {:>8} {:>14.0f} {:>12.2f} {:>12.1f} {:>12.1e} {:>8}\n", c.model, c.state,
              p.contacts(), static_cast<double>(r.samples) / r.seconds,
              static_cast<double>(r.steps) / static_cast<double>(r.samples),
-             1e6 * r.seconds / static_cast<double>(r.steps), r.max_residual,
+             1e6 * r.seconds / static_cast<double>(r.steps), r.stepping()->max_residual,
              r.samples - r.terminated);
 }
 
@@ -100,8 +100,8 @@ void steps(const Case& c, double h, double end) {
   mj_deleteData(data);
   mj_deleteModel(model);
   fmt::print("{:<14} {:<8} {:>10.1f} {:>14.1e} {:>12.1e} {:>12.1f} {:>14.1e} {:>10.2f}\n", c.model,
-             c.state, 1e6 * ours, stepper.log().max_penetration, stepper.log().max_residual,
-             1e6 * theirs, deepest, ours / theirs);
+             c.state, 1e6 * ours, stepper.log().max_penetration,
+             stepper.log().stepping()->max_residual, 1e6 * theirs, deepest, ours / theirs);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ class RouthStack : public StackCode {
   double penetration() const override {
     return std::max(0.0, -yardstick_.gaps(stepper_.q()).minCoeff());
   }
-  long unsolved() const override { return stepper_.log().inaccurate; }
+  long unsolved() const override { return stepper_.log().stepping()->inaccurate; }
 
  private:
   Yardstick yardstick_;
@@ -292,7 +292,7 @@ void bench_routh(const std::string& name, const System& system, const State& sta
     touching = (contact.array() <= kTouching).count();
     penetration = std::max(penetration, stepper.log().max_penetration);
     speed = stepper.v().cwiseAbs().maxCoeff();
-    inaccurate = stepper.log().inaccurate;
+    inaccurate = stepper.log().stepping()->inaccurate;
     impacts = std::count_if(stepper.log().events.begin(), stepper.log().events.end(),
                             [](const Event& e) { return e.kind == EventKind::kImpact; });
   }

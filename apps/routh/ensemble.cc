@@ -49,13 +49,10 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
   groups("contact word", r.words);
   groups("final mode", r.modes);
   double gain = 0;
-  std::size_t whole = 0;
-  for (const EnsembleRun& run : r.runs) {
-    gain = std::max(gain, run.largest_gain);
-    whole += run.status == SimulationStatus::kDone;
-  }
-  text += fmt::format(
-      "\n    {} runs reached the end; largest gain of energy in an impact {:.1e} J\n", whole, gain);
+  for (const EnsembleRun& run : r.runs) gain = std::max(gain, run.largest_gain);
+  text +=
+      fmt::format("\n    {} runs reached the end; largest gain of energy in an impact {:.1e} J\n",
+                  r.runs.size() - r.early, gain);
   return text;
 }
 
@@ -155,10 +152,15 @@ int run_ensemble(const EnsembleArguments& a) {
     const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
     places.announce(io::draw(scenario, result, name, places.plot));
   }
-  const bool none = std::all_of(result.runs.begin(), result.runs.end(),
-                                [](const EnsembleRun& run) { return !run.message.empty(); });
-  if (none && !result.runs.empty())
-    warn(fmt::format("routh: no run reached the end: {}\n", result.runs.front().message));
+  const bool none = result.early > 0 && result.early == result.runs.size();
+  if (result.early > 0) {
+    const auto first = std::find_if(result.runs.begin(), result.runs.end(),
+                                    [](const EnsembleRun& run) { return ends_early(run.status); });
+    warn(none ? fmt::format("routh: no run reached the end: {}\n", first->message)
+              : fmt::format("routh: warning: {} of {} runs stopped before the end, such as run {}: "
+                            "{}\n",
+                            result.early, result.runs.size(), first->index, first->message));
+  }
   return result.stopped || none || interrupted() ? kUnfinished : kDone;
 }
 

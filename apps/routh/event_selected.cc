@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <map>
 
 #include "routh/event_selected/integrate.h"
 #include "routh/event_selected/systems.h"
 #include "routh/io/document.h"
+#include "routh/simulate/selected_motion.h"
 #include "routh/simulate/spring_contacts.h"
 
 namespace routh::app {
@@ -25,62 +25,6 @@ Options options_of(const EventSelectedArguments& a) {
           .sample_every = a.every > 0 ? a.every : a.end / 500};
 }
 
-/// How a system's state is shown: positions, velocities, energy, and which contact a guard means.
-template <class State>
-struct View {
-  std::function<VectorXd(const State&)> q;
-  std::function<VectorXd(const State&, const Crossed&)> v;
-  std::function<double(const State&)> energy = {};  ///< none: it has no energy
-  int contacts = 0;  ///< guards k and k + contacts belong together; 0: they are guards only
-};
-
-template <class System, class State>
-EventSelectedRun run(System& system, const State& start, const Options& options,
-                     const View<State>& view) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Solution<State> s = integrate(system, start, options);
-  EventSelectedRun result;
-  Trajectory& t = result.trajectory;
-  t.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (!s.finished()) {
-    t.status = SimulationStatus::kStopped;
-    t.message = describe(s, options);
-  }
-  // the mask changes at events; a sample at an event's time belongs to what follows it
-  Crossed crossed = s.crossed_start;
-  std::size_t next = 0;
-  for (std::size_t k = 0; k < s.times.size(); ++k) {
-    for (; next < s.events.size() && s.events[next].time <= s.times[k]; ++next)
-      crossed = s.events[next].crossed;
-    t.time.push_back(s.times[k]);
-    t.q.push_back(view.q(s.states[k]));
-    t.v.push_back(view.v(s.states[k], crossed));
-    if (view.energy) t.energy.push_back(view.energy(s.states[k]));
-  }
-  const Crossed* before = &s.crossed_start;
-  for (const auto& e : s.events) {
-    const int m = view.contacts;
-    t.events.push_back({.time = e.time,
-                        .kind = m == 0        ? EventKind::kCrossing
-                                : e.guard < m ? EventKind::kTouchdown
-                                              : EventKind::kLiftOff,
-                        .contacts = {m == 0 ? e.guard : e.guard % m},
-                        .v_minus = view.v(e.x, *before),
-                        .v_plus = view.v(e.x, e.crossed),
-                        .impulse = {}});
-    before = &e.crossed;
-  }
-  t.final = {s.time, view.q(s.x), view.v(s.x, s.crossed)};
-  t.steps = s.counts.steps;
-  result.summary = {{"projections", s.counts.projections},
-                    {"located", s.counts.located},
-                    {"out_of_order", s.counts.out_of_order},
-                    {"rejected_steps", s.counts.rejected_steps},
-                    {"field_evaluations", s.counts.field_evaluations},
-                    {"guard_evaluations", s.counts.guard_evaluations}};
-  return result;
-}
-
 void name_contacts(io::Scenario& scenario, const std::vector<std::string>& names) {
   scenario.terms.contacts.clear();
   for (const std::string& name : names) {
@@ -89,23 +33,25 @@ void name_contacts(io::Scenario& scenario, const std::vector<std::string>& names
   }
 }
 
-EventSelectedRun run_order_test(io::Scenario& scenario, const std::map<std::string, double>& p,
-                                const EventSelectedArguments& a) {
+Trajectory run_order_test(io::Scenario& scenario, const std::map<std::string, double>& p,
+                          const EventSelectedArguments& a) {
   OrderTest system;
   scenario.coordinates = scenario.velocities = {"x", "y", "z"};
   name_contacts(scenario, {"x", "y", "z"});
-  const View<OrderTest::State> view{.q = [](const OrderTest::State& x) { return VectorXd(x); },
-                                    .v =
-                                        [&](const OrderTest::State& x, const Crossed& crossed) {
-                                          OrderTest::State dx;
-                                          system.field(x, crossed, dx);
-                                          return VectorXd(dx);
-                                        }};
-  return run(system, OrderTest::State(p.at("x"), p.at("y"), p.at("z")), options_of(a), view);
+  const SelectedView<OrderTest::State> view{
+      .q = [](const OrderTest::State& x) { return VectorXd(x); },
+      .v =
+          [&](const OrderTest::State& x, const Crossed& crossed) {
+            OrderTest::State dx;
+            system.field(x, crossed, dx);
+            return VectorXd(dx);
+          }};
+  const OrderTest::State start(p.at("x"), p.at("y"), p.at("z"));
+  return simulate_selected(system, start, options_of(a), view);
 }
 
-EventSelectedRun run_hopper(io::Scenario& scenario, const std::map<std::string, double>& p,
-                            const EventSelectedArguments& a) {
+Trajectory run_hopper(io::Scenario& scenario, const std::map<std::string, double>& p,
+                      const EventSelectedArguments& a) {
   Hopper hopper{.stiffness_over_mass = p.at("stiffness_over_mass"),
                 .length = p.at("length"),
                 .height = p.at("height"),
@@ -134,16 +80,16 @@ EventSelectedRun run_hopper(io::Scenario& scenario, const std::map<std::string, 
   name_contacts(scenario, {"leg"});
   Options options = options_of(a);
   options.reset = Hopper::reset();
-  const View<Hopper::State> view{
+  const SelectedView<Hopper::State> view{
       .q = [](const Hopper::State& x) { return VectorXd(x.head<1>()); },
       .v = [](const Hopper::State& x, const Crossed&) { return VectorXd(x.tail<1>()); },
       .energy = [&](const Hopper::State& x) { return hopper.energy(x); },
       .contacts = 1};
-  return run(hopper, hopper.start(), options, view);
+  return simulate_selected(hopper, hopper.start(), options, view);
 }
 
-EventSelectedRun run_plate(io::Scenario& scenario, const std::map<std::string, double>& p,
-                           const EventSelectedArguments& a) {
+Trajectory run_plate(io::Scenario& scenario, const std::map<std::string, double>& p,
+                     const EventSelectedArguments& a) {
   const double springs = p.at("springs");
   if (springs != std::floor(springs) || springs < 1 || springs > 1e6)
     throw io::InputError("--set springs: must be a whole number from 1 to 1000000");
@@ -183,7 +129,7 @@ EventSelectedRun run_plate(io::Scenario& scenario, const std::map<std::string, d
   Options options = options_of(a);
   options.reset = plate.reset();
   Eigen::VectorXd h;
-  const View<Plate::State> view{
+  const SelectedView<Plate::State> view{
       .q = [](const Plate::State& x) { return VectorXd(x.head<3>()); },
       .v = [](const Plate::State& x, const Crossed&) { return VectorXd(x.tail<3>()); },
       .energy =
@@ -192,12 +138,12 @@ EventSelectedRun run_plate(io::Scenario& scenario, const std::map<std::string, d
             return plate.energy(x, h.array() >= 0);
           },
       .contacts = n};
-  return run(plate, plate.start(), options, view);
+  return simulate_selected(plate, plate.start(), options, view);
 }
 
 }  // namespace
 
-EventSelectedRun run_event_selected(io::Scenario& scenario, const EventSelectedArguments& a) {
+Trajectory run_event_selected(io::Scenario& scenario, const EventSelectedArguments& a) {
   std::map<std::string, double> p;
   for (const io::Parameter& parameter : scenario.parameters) p[parameter.name] = parameter.value;
   try {
@@ -214,16 +160,13 @@ EventSelectedRun run_event_selected(io::Scenario& scenario, const EventSelectedA
         fmt::format("--method event-selected: {} has no contacts, so nothing happens to it that "
                     "could select events; use another method",
                     scenario.name));
-  EventSelectedRun result;
-  result.trajectory = simulate(*scenario.mechanism, {0, scenario.q, scenario.v},
-                               {.stiffness = VectorXd::Constant(1, a.stiffness),
-                                .damping = VectorXd::Constant(1, a.contact_damping),
-                                .integration = options_of(a)});
-  return result;
+  return simulate(*scenario.mechanism, {0, scenario.q, scenario.v},
+                  {.stiffness = VectorXd::Constant(1, a.stiffness),
+                   .damping = VectorXd::Constant(1, a.contact_damping),
+                   .integration = options_of(a)});
 }
 
-std::string describe_event_selected(const io::Scenario& scenario, const EventSelectedRun& run) {
-  const Trajectory& t = run.trajectory;
+std::string describe_event_selected(const io::Scenario& scenario, const Trajectory& t) {
   std::string text =
       fmt::format("{}\nevent-selected: {} events and {} steps to {:.6g} s in {:.3g} ms\n",
                   scenario.title, t.events.size(), t.steps, t.final.time, 1e3 * t.seconds);

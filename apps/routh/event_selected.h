@@ -1,17 +1,10 @@
 #pragma once
 
-#include "routh/event_selected/solution.h"
-#include "routh/io/json.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/trajectory.h"
 
 /// `routh simulate --method event-selected`: the named systems of P5, and mechanisms on springs.
 namespace routh::app {
-
-struct EventSelectedRun {
-  Trajectory trajectory;
-  io::Json summary = io::Json::object();  ///< counts of the method
-};
 
 struct EventSelectedArguments {
   double eps = 1e-3;
@@ -25,9 +18,9 @@ struct EventSelectedArguments {
 /// Moves the scenario's named system, or its mechanism with its contacts as springs. Completes a
 /// named system's scenario with its coordinates, contacts and picture. Throws InputError or
 /// std::invalid_argument naming the parameter.
-EventSelectedRun run_event_selected(io::Scenario& scenario, const EventSelectedArguments& a);
+Trajectory run_event_selected(io::Scenario& scenario, const EventSelectedArguments& a);
 
 /// Where they are at the end, for the terminal.
-std::string describe_event_selected(const io::Scenario& scenario, const EventSelectedRun& run);
+std::string describe_event_selected(const io::Scenario& scenario, const Trajectory& trajectory);
 
 }  // namespace routh::app

@@ -168,7 +168,7 @@ void figure8(const std::string& folder) {
   const InclusionPath path = inclusion(*scenario.mechanism, t);
   double apex = 0;
   for (const VectorXd& q : t.q) apex = std::max(apex, q[2]);
-  const double time = t.zeno.empty() ? NAN : t.zeno.front().state.time;
+  const double time = t.hybrid()->zeno.empty() ? NAN : t.hybrid()->zeno.front().state.time;
   fmt::print(
       "\nP1 section 4.3 and Fig. 8          printed    here\n"
       "    apex of the first swing [rad]  0.22       {:.4f}\n"

@@ -36,7 +36,7 @@ void joint(const std::string& folder) {
     const Trajectory t = run("joint-error", {.h = h, .end = T}, {{"eps", eps}});
     double raw = 0, weighted = 0;
     for (std::size_t k = 1; k < t.time.size(); ++k) {
-      raw += std::abs(t.v_raw[k][0] - t.v_raw[k - 1][0]);
+      raw += std::abs(t.stepping()->v_raw[k][0] - t.stepping()->v_raw[k - 1][0]);
       weighted += std::abs(t.v[k][0] - t.v[k - 1][0]);
     }
     fmt::print("    {:<7} {:<13.6g} {:<10.6g} {:.6g}\n", h, 2 * eps * T / h, raw, weighted);
@@ -53,7 +53,7 @@ void stick_slip(const std::string& folder) {
   std::vector<double> x, weighted, raw, exact_x, exact_v;
   double worst_x = 0, worst_v = 0;
   for (std::size_t k = 0; k < t.time.size(); ++k) {
-    x.push_back(t.q[k][0]), weighted.push_back(t.v[k][0]), raw.push_back(t.v_raw[k][0]);
+    x.push_back(t.q[k][0]), weighted.push_back(t.v[k][0]), raw.push_back(t.stepping()->v_raw[k][0]);
     exact_x.push_back(exact.position(t.time[k])), exact_v.push_back(exact.velocity(t.time[k]));
     worst_x = std::max(worst_x, std::abs(x.back() - exact_x.back()));
     worst_v = std::max(worst_v, std::abs(weighted.back() - exact_v.back()));

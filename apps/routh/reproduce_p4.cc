@@ -23,14 +23,14 @@ struct Execution {
 
   std::string word(std::size_t most = 8) const {
     std::string text;
-    for (std::size_t k = 0; k < t.modes.size() && k < most; ++k)
-      text.append(k ? " " : "").append(to_string(t.modes[k], scenario.terms.contacts));
-    return t.modes.size() > most ? text + " .." : text;
+    for (std::size_t k = 0; k < t.hybrid()->modes.size() && k < most; ++k)
+      text.append(k ? " " : "").append(to_string(t.hybrid()->modes[k], scenario.terms.contacts));
+    return t.hybrid()->modes.size() > most ? text + " .." : text;
   }
   /// Forces at a recorded state.
   Instant at(std::size_t k) const {
     return instant(*scenario.mechanism, {t.time[k], t.q[k], t.v[k]},
-                   {.limbs = scenario.limbs, .mode = t.modes[t.mode_at[k]]});
+                   {.limbs = scenario.limbs, .mode = t.hybrid()->modes[t.hybrid()->mode_at[k]]});
   }
   /// Does a mode of the word last, or is it left at the instant it is taken?
   bool lasts(std::size_t mode) const {
@@ -112,7 +112,7 @@ void figure4(const std::string& folder) {
   for (int i = 0; i < 2; ++i) {
     const Execution e = execute("two-leg-touchdown", 0.06, pseudo[i]);
     for (std::size_t k = 0; k < e.t.time.size(); ++k) {
-      if (!e.lasts(e.t.mode_at[k])) continue;
+      if (!e.lasts(e.t.hybrid()->mode_at[k])) continue;
       time[i].push_back(1e3 * e.t.time[k]);
       force[i].push_back(e.at(k).normal[0]);
     }
@@ -182,7 +182,7 @@ void figure9(const std::string& folder) {
              rest.t.events.back().time);
   fmt::print("    threshold of the speed {:.2f} cm/s          (printed 6.3 cm/s)\n",
              100 * threshold);
-  for (const ZenoPoint& z : zeno.t.zeno) {
+  for (const ZenoPoint& z : zeno.t.hybrid()->zeno) {
     fmt::print(
         "    without pseudo-impulse: accumulation at {:.9f} s, error {:.1e} s, ratio {:.4f}\n",
         z.state.time, z.error, z.ratio);

@@ -106,10 +106,13 @@ std::string describe(const io::Motion& motion) {
   text += describe_modes(motion.scenario, t);
   text += describe_state(motion.scenario, t.final);
   text += fmt::format(
-      "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.1e} m, joints open by {:.1e} m\n"
-      "    {} complementarity problems, largest residual {:.1e}\n",
-      t.energy.front(), t.energy.back(), t.max_penetration, t.max_joint_error, t.lcps,
-      t.max_residual);
+      "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.1e} m, joints open by {:.1e} m\n",
+      t.energy.front(), t.energy.back(), t.max_penetration, t.max_joint_error);
+  if (const TimeSteppingExtras* stepping = t.stepping())
+    text += fmt::format("    {} complementarity problems, largest residual {:.1e}\n",
+                        stepping->lcps, stepping->max_residual);
+  if (const HybridExtras* hybrid = t.hybrid())
+    text += fmt::format("    {} complementarity problems\n", hybrid->lcps);
   return text;
 }
 
@@ -152,7 +155,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
     warn(
         fmt::format("routh: warning: {} of {} complementarity problems were not solved to the "
                     "tolerance (largest residual {:.1e})\n",
-                    t.inaccurate, t.lcps, t.max_residual));
+                    t.stepping()->inaccurate, t.stepping()->lcps, t.stepping()->max_residual));
   }
   if (t.status == SimulationStatus::kInterrupted)
     warn(fmt::format("routh: stopped at {:.6g} s; what was written is marked incomplete\n",
@@ -217,7 +220,7 @@ int run_simulate(const SimulateArguments& a) {
                                    : simulate_time_stepping(scenario, start, a);
   }
   done.options["method"] = method;
-  const io::Motion motion{scenario, method, done.options, done.trajectory, done.summary};
+  const io::Motion motion{scenario, method, done.options, done.trajectory};
   return report(a, motion, done.text.empty() ? describe(motion) : done.text, done.inclusion);
 }
 

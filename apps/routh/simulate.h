@@ -44,10 +44,9 @@ struct SimulateArguments {
 /// What a method made of a scenario.
 struct Simulated {
   Trajectory trajectory;
-  io::Json options;                       ///< it was made with
-  io::Json summary = io::Json::object();  ///< counts of the method beyond the common ones
-  std::string text = {};                  ///< for people, instead of the common description
-  InclusionTolerance inclusion = {};      ///< of the method's states, for --domain s
+  io::Json options;                   ///< it was made with
+  std::string text = {};              ///< for people, instead of the common description
+  InclusionTolerance inclusion = {};  ///< of the method's states, for --domain s
 };
 
 /// Time-stepping, P3; its options for the command line.

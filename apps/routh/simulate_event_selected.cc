@@ -30,11 +30,11 @@ Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArgument
     options["stiffness"] = e.stiffness;
     options["contact_damping"] = e.contact_damping;
   }
-  EventSelectedRun run = run_event_selected(scenario, e);
+  Trajectory trajectory = run_event_selected(scenario, e);
   if (!a.places.animate.empty() && !scenario.mechanism)
     throw io::InputError("--animate: this system has no picture");
-  std::string text = describe_event_selected(scenario, run);
-  return {std::move(run.trajectory), std::move(options), std::move(run.summary), std::move(text)};
+  std::string text = describe_event_selected(scenario, trajectory);
+  return {std::move(trajectory), std::move(options), std::move(text)};
 }
 
 }  // namespace routh::app

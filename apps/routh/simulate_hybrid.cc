@@ -97,14 +97,15 @@ void print_at_start(const io::Scenario& scenario, const State& start, const Simu
 }
 
 std::string describe_modes(const io::Scenario& scenario, const Trajectory& t) {
-  if (t.modes.empty()) return "";
+  if (!t.hybrid()) return "";
+  const std::vector<Mode>& modes = t.hybrid()->modes;
   constexpr std::size_t kShown = 24;
   std::string text = "\n    word";
-  for (std::size_t k = 0; k < t.modes.size() && k < kShown; ++k)
-    text += " " + to_string(t.modes[k], scenario.terms.contacts);
-  if (t.modes.size() > kShown) text += fmt::format(" .. {} more", t.modes.size() - kShown);
+  for (std::size_t k = 0; k < modes.size() && k < kShown; ++k)
+    text += " " + to_string(modes[k], scenario.terms.contacts);
+  if (modes.size() > kShown) text += fmt::format(" .. {} more", modes.size() - kShown);
   text += "\n";
-  for (const ZenoPoint& z : t.zeno) {
+  for (const ZenoPoint& z : t.hybrid()->zeno) {
     text += fmt::format(
         "    Zeno: impacts accumulate at {:.9g} s (error {:.1e} s), each {:.4g} of the time after "
         "the one before\n",

@@ -55,6 +55,7 @@ Json to_json(const Scenario& scenario, const std::string& method, const Json& me
     if (!run.message.empty()) j["runs"].back()["message"] = run.message;
   }
   j["summary"] = {{"runs", result.runs.size()},
+                  {"stopped", result.early},
                   {"words", result.words.size()},
                   {"max_energy_gain", gain},
                   {"seconds", result.seconds}};
@@ -136,7 +137,7 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
       }
       text += fmt::format("EOD\n$ends{} << EOD\n", c);
       for (const EnsembleRun& run : result.runs) {
-        if (run.status != SimulationStatus::kStopped && colour_of(run.final_mode) == c)
+        if (colour_of(run.final_mode) == c)
           text += fmt::format("{:.6g} {:.6g}\n", run.final.q[first], run.final.q[second]);
       }
       text += "EOD\n";

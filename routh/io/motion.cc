@@ -40,7 +40,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["time"] = t.time;
   j["q"] = lists(t.q);
   j["v"] = lists(t.v);
-  if (raw) j["v_raw"] = lists(t.v_raw);
+  if (raw && t.stepping()) j["v_raw"] = lists(t.stepping()->v_raw);
   if (!t.energy.empty()) j["energy"] = t.energy;
   j["events"] = Json::array();
   for (const Event& e : t.events) {
@@ -63,12 +63,12 @@ Json to_json(const Motion& motion, bool raw) {
     j["events"].back()["mode_before"] = mode_names(e.mode_before, contacts);
     j["events"].back()["mode_after"] = mode_names(e.mode_after, contacts);
   }
-  if (!t.modes.empty()) {
+  if (const HybridExtras* hybrid = t.hybrid()) {
     j["modes"] = Json::array();
-    for (const Mode& mode : t.modes) j["modes"].push_back(mode_names(mode, contacts));
-    j["mode_at"] = t.mode_at;
+    for (const Mode& mode : hybrid->modes) j["modes"].push_back(mode_names(mode, contacts));
+    j["mode_at"] = hybrid->mode_at;
     j["zeno"] = Json::array();
-    for (const ZenoPoint& z : t.zeno) {
+    for (const ZenoPoint& z : hybrid->zeno) {
       j["zeno"].push_back({{"time", z.state.time},
                            {"q", list(z.state.q)},
                            {"v", list(z.state.v)},
@@ -78,12 +78,14 @@ Json to_json(const Motion& motion, bool raw) {
     }
   }
   j["final"] = {{"time", t.final.time}, {"q", list(t.final.q)}, {"v", list(t.final.v)}};
+  // the same keys for all methods; those without such problems solve none
+  const TimeSteppingExtras stepping = t.stepping() ? *t.stepping() : TimeSteppingExtras();
   j["summary"] = {
       {"steps", t.steps},
-      {"lcps", t.lcps},
+      {"lcps", t.hybrid() ? t.hybrid()->lcps : stepping.lcps},
       {"events", t.events.size()},
-      {"inaccurate", t.inaccurate},
-      {"max_residual", t.max_residual},
+      {"inaccurate", stepping.inaccurate},
+      {"max_residual", stepping.max_residual},
       {"max_penetration", t.max_penetration},
       {"max_joint_error", t.max_joint_error},
       {"seconds", t.seconds},
@@ -92,7 +94,15 @@ Json to_json(const Motion& motion, bool raw) {
     j["summary"]["energy_start"] = t.energy.front();
     j["summary"]["energy_end"] = t.energy.back();
   }
-  j["summary"].update(motion.summary);
+  if (const EventSelectedExtras* selected = t.selected()) {
+    const event_selected::Counts& counts = selected->counts;
+    j["summary"].update({{"projections", counts.projections},
+                         {"located", counts.located},
+                         {"out_of_order", counts.out_of_order},
+                         {"rejected_steps", counts.rejected_steps},
+                         {"field_evaluations", counts.field_evaluations},
+                         {"guard_evaluations", counts.guard_evaluations}});
+  }
   return j;
 }
 

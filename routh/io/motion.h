@@ -17,7 +17,6 @@ struct Motion {
   std::string method;
   Json options;
   const Trajectory& trajectory;
-  Json summary = Json::object();  ///< what the method adds to the summary
 
   /// Of Event::contacts.
   const std::string& contact_name(int contact) const {

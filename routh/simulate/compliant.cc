@@ -2,13 +2,13 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "routh/ode/radau.h"
+#include "routh/simulate/recorder.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh {
@@ -18,6 +18,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kRounding = 1e-13;  // of gaps and their rates at the start [m], [m/s]
+constexpr double kBarrier = 1e-9;    // nearer to where no motion is than this, it is there [s]
 
 /// y = (q, v) and its derivative, evaluated where the integrator asks.
 struct Motion {
@@ -28,11 +29,18 @@ struct Motion {
   Terms terms = {};
   VectorXd q = {}, v = {}, force = {}, gaps = {}, joints = {};
   Eigen::LLT<MatrixXd> inertia = {};
+  std::string trouble = {};   // why there was no derivative ..
+  double barrier = HUGE_VAL;  // .. and from when on [s]
 
   void evaluate(double t, const VectorXd& y) {
     q = y.head(nv);
     v = y.tail(nv);
     system.evaluate(t, q, v, terms);
+  }
+  void factor_inertia() {
+    require_motion(system, terms);
+    inertia.compute(terms.M);
+    if (inertia.info() != Eigen::Success) throw std::invalid_argument("M is not positive definite");
   }
 
   /// Which smooth piece of (88)-(90) each contact is on; the integrator stops where one ends.
@@ -59,7 +67,6 @@ struct Motion {
     const Contact& contact = terms.contacts[i];
     if (std::abs(contact.phi) > kRounding || std::abs(contact.Jn.dot(v)) > kRounding)
       return piece(i);
-    inertia.compute(terms.M);
     if (contact.Jn.dot(inertia.solve(terms.forces)) + contact.bias_n >= 0) return Piece::kOpen;
     const double s = slip(i);
     return s >= o.eps ? Piece::kPositive : s <= -o.eps ? Piece::kNegative : Piece::kWithin;
@@ -89,8 +96,13 @@ struct Motion {
     return f;
   }
 
+  /// Not finite where there is none.
   void derivative(double t, const VectorXd& y, VectorXd& ydot) {
-    evaluate(t, y);
+    if (!moves_at(y, trouble, [&] { evaluate(t, y), factor_inertia(); })) {
+      ydot.setConstant(NAN);
+      if (y.allFinite()) barrier = std::min(barrier, t);
+      return;
+    }
     force = terms.forces;
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
       const ContactForce f = contact_force(i);
@@ -98,7 +110,6 @@ struct Motion {
       const Contact& contact = terms.contacts[i];
       force += f.normal * (contact.Jn - contact.mu * f.unit * contact.Jt.row(0)).transpose();
     }
-    inertia.compute(terms.M);
     ydot.head(nv) = v;
     ydot.tail(nv) = inertia.solve(force);
   }
@@ -158,6 +169,7 @@ struct Motion {
 Motion prepare(const System& system, const State& start, const CompliantOptions& o) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument(what); };
   if (!(o.end > start.time)) fail("end must be after the start");
+  if (!(o.every >= 0)) fail("every must not be negative");
   if (!(o.eps > 0)) fail("eps must be positive");
   if (!(o.mass > 0)) fail("mass must be positive");
   if (!(o.damping_ratio >= 0)) fail("damping_ratio must not be negative");
@@ -173,6 +185,7 @@ Motion prepare(const System& system, const State& start, const CompliantOptions&
   if (motion.terms.A.rows() > 0)
     fail("compliant contacts need minimal coordinates: the mechanism has bilateral rows");
   require_one_tangent(motion.terms, "the compliant method");
+  motion.factor_inertia();
   const std::size_t m = motion.terms.contacts.size();
   if (o.stiffness.size() != 1 && o.stiffness.size() != m)
     fail("stiffness must have one value, or one for each of the " + std::to_string(m) +
@@ -237,7 +250,6 @@ double rounding_of_velocities(const Motion& motion, const State& start) {
 }  // namespace
 
 Trajectory simulate(const System& system, const State& start, const CompliantOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
   Motion motion = prepare(system, start, options);
   const int contacts = static_cast<int>(motion.k.size());
   const auto f = [&](double time, const VectorXd& y, VectorXd& ydot) {
@@ -249,34 +261,36 @@ Trajectory simulate(const System& system, const State& start, const CompliantOpt
     return motion.contact_forces();
   };
 
-  Trajectory t;
-  VectorXd impulses = VectorXd::Zero(2 * contacts);
-  const auto record = [&](double time) {
-    t.time.push_back(time);
-    t.q.push_back(motion.q);
-    t.v.push_back(motion.v);
-    t.energy.push_back(kinetic_energy(motion.terms, motion.v) + system.potential_energy(motion.q));
-    if (options.impulses && t.time.size() > 1) t.impulse.push_back(impulses);
-    impulses.setZero();
-  };
-  VectorXd y(2 * motion.nv);
-  y << start.q, start.v;
-  motion.evaluate(start.time, y);
-  record(start.time);
-  for (int i = 0; i < contacts; ++i) motion.pieces.push_back(motion.start_piece(i));
-  std::vector<char> touched(contacts, 0);
-
+  Recorder recorder(
+      start.time,
+      {.every = options.every, .impulses = options.impulses, .progress = options.progress});
+  Trajectory& t = recorder.log;
+  recorder.impulse.setZero(2 * contacts);
+  MechanicalEnergy energy(system);
   ode::Radau solver(
       {.rtol = options.relative,
        .atol = std::max(options.absolute, 8 * rounding_of_velocities(motion, start))});
+  const auto q = [&] { return solver.x().head(motion.nv); };
+  const auto v = [&] { return solver.x().tail(motion.nv); };
+  const auto keep = [&] { recorder.keep(solver.t(), q(), v(), energy(solver.t(), q(), v())); };
+  VectorXd y(2 * motion.nv);
+  y << start.q, start.v;
+  motion.evaluate(start.time, y);
+  for (int i = 0; i < contacts; ++i) motion.pieces.push_back(motion.start_piece(i));
+  std::vector<char> touched(contacts, 0);
   solver.start(f, start.time, y);
-  double next_record = start.time + options.every;
+  keep();
   Eigen::Array4Xd ends = motion.beyond();
-  for (bool over = false; !over && solver.t() < options.end;) {
-    const double limit = options.every > 0 ? std::min(next_record, options.end) : options.end;
-    if (solver.step(f, df, limit) != ode::StepStatus::kAccepted)
-      throw std::runtime_error("compliant contacts: no step is short enough at " +
-                               std::to_string(solver.t()) + " s");
+
+  bool over = false;
+  const auto advance = [&] {
+    const double limit = std::min(options.end, options.every > 0 ? recorder.due() : options.end);
+    motion.barrier = HUGE_VAL;
+    const bool stepped = solver.step(f, df, limit) == ode::StepStatus::kAccepted;
+    if (motion.barrier - solver.t() <= kBarrier) throw std::invalid_argument(motion.trouble);
+    if (!stepped)
+      return recorder.stop(SimulationStatus::kTooStiff,
+                           "no step is short enough for the contacts" + Recorder::at(solver.t()));
     ++t.steps;
 
     // the first end of a piece that was passed, and where
@@ -307,32 +321,28 @@ Trajectory simulate(const System& system, const State& start, const CompliantOpt
         if (at < solver.t()) solver.shorten(f, at);
       }
     }
-    if (options.impulses) solver.integrate(force, impulses);
-    const double time = solver.t();
-    motion.evaluate(time, solver.x());
+    if (options.impulses) solver.integrate(force, recorder.impulse);
+    motion.evaluate(solver.t(), solver.x());
     ends = motion.beyond();
     if (any && !over) {
       Eigen::Index side = 0, contact = 0;
       passed.select(ends, -std::numeric_limits<double>::infinity()).maxCoeff(&side, &contact);
-      follow(motion, contact, side, time, t);
+      follow(motion, contact, side, solver.t(), t);
       ends = motion.beyond();
       y = solver.x();
-      solver.start(f, time, y);
+      solver.start(f, solver.t(), y);
     }
     for (const Contact& contact : motion.terms.contacts)
       t.max_penetration = std::max(t.max_penetration, -contact.phi);
-    if (options.every == 0 || time >= next_record || time >= options.end) {
-      record(time);
-      while (options.every > 0 && next_record <= time) next_record += options.every;
-    }
-    if (options.progress && !options.progress(time)) {
-      t.status = SimulationStatus::kInterrupted;
-      break;
-    }
+    if (recorder.due() <= solver.t()) keep();
+  };
+  double now = solver.t();
+  for (bool on = true; on && !over && now < options.end; on = on && recorder.goes_on(now)) {
+    on = recorder.moves(now, advance);
+    now = solver.t();
   }
-  t.final = {solver.t(), motion.q, motion.v};
-  t.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  return t;
+  if (!recorder.kept(now)) keep();
+  return recorder.finish({now, q(), v()});
 }
 
 }  // namespace routh

@@ -35,8 +35,8 @@ struct CompliantOptions {
   std::function<bool(double time)> progress = {};
 };
 
-/// Throws std::invalid_argument for options out of range and std::runtime_error when no
-/// step is short enough. Joints (A) are not supported: use minimal coordinates.
+/// Throws std::invalid_argument for options out of range. Joints (A) are not supported: use minimal
+/// coordinates.
 Trajectory simulate(const System& system, const State& start, const CompliantOptions& options);
 
 }  // namespace routh

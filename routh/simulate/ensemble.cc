@@ -29,9 +29,12 @@ std::string braced(const std::vector<std::string>& names) {
 std::string word_of(const Trajectory& t, const std::vector<Contact>& contacts) {
   std::string word;
   const auto add = [&](const std::string& letter) { word += (word.empty() ? "" : " ") + letter; };
-  for (const Mode& mode : t.modes) add(to_string(mode, contacts));
+  if (t.hybrid()) {
+    for (const Mode& mode : t.hybrid()->modes) add(to_string(mode, contacts));
+    return word;
+  }
   for (const Event& e : t.events) {
-    if (!t.modes.empty() || e.kind != EventKind::kImpact) continue;
+    if (e.kind != EventKind::kImpact) continue;
     std::vector<std::string> names;
     for (const int i : e.contacts)
       names.push_back(t.contact_names.empty() ? contacts[i].name : t.contact_names[i]);
@@ -43,7 +46,7 @@ std::string word_of(const Trajectory& t, const std::vector<Contact>& contacts) {
 
 std::string final_mode_of(const System& system, const Trajectory& t,
                           const std::vector<Contact>& contacts) {
-  if (!t.modes.empty()) return to_string(t.modes.back(), contacts);
+  if (t.hybrid()) return to_string(t.hybrid()->modes.back(), contacts);
   std::vector<std::string> names;
   for (const Contact& contact : system.terms(t.final.q, t.final.v, t.final.time).contacts) {
     if (contact.phi <= kTouching) names.push_back(contact.name);
@@ -151,6 +154,8 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
       std::all_of(result.runs.begin(), result.runs.end(),
                   [](const EnsembleRun& run) { return run.final_mode == "failed"; });
   if (first_error && all_failed) std::rethrow_exception(first_error);
+  result.early = std::count_if(result.runs.begin(), result.runs.end(),
+                               [](const EnsembleRun& run) { return ends_early(run.status); });
   result.stopped = result.runs.size() < options.runs;
   result.words = grouped(result.runs, &EnsembleRun::word);
   result.modes = grouped(result.runs, &EnsembleRun::final_mode);

@@ -48,6 +48,7 @@ struct [[nodiscard]] EnsembleResult {
   std::vector<EnsembleRun> runs;            ///< finished, by index
   std::vector<EnsembleGroup> words, modes;  ///< by contact word and by final mode, largest first
   std::vector<Trajectory> kept;  ///< by index; empty where the run failed or was not begun
+  std::uint64_t early = 0;       ///< runs that stopped before their end; each says why
   bool stopped = false;
   double seconds = 0;
 };

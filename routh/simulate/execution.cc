@@ -35,14 +35,22 @@ Execution::Execution(const System& s, const State& start, const HybridOptions& o
       kernel(s, massless(s, start, options.limbs)),
       logic(kernel, options.friction, options.trend_step),
       solver({.rtol = options.rtol, .atol = options.atol, .max_step = options.max_step}),
+      recorder(start.time, {.every = options.every, .progress = options.progress}),
+      log(recorder.log),
+      extras(log.extras.emplace<HybridExtras>()),
+      energy(s),
       t(start.time),
       q(start.q),
-      v(start.v),
-      next_record(start.time) {}
+      v(start.v) {}
 
 bool Execution::flow(double at, const VectorXd& state, VectorXd& dxdt) {
   dxdt.resize(state.size());
-  const bool solved = kernel.flow(layout, at, state, dxdt);
+  bool solved = false;
+  const bool moves = moves_at(state, trouble, [&] {
+    solved = kernel.flow(layout, at, state, dxdt);
+    require_motion(system, kernel.terms(), true);
+  });
+  solved = solved && moves;
   if (!solved) dxdt.setConstant(NAN);
   return solved;
 }
@@ -54,7 +62,7 @@ void Execution::begin() {
   const Terms& terms = kernel.terms();
   require_one_tangent(terms, "hybrid simulation");
   mode.assign(terms.contacts.size(), Grip::kOpen);
-  require(terms.forces.allFinite(), "the forces are not finite at the start");
+  require_motion(system, terms, true);
   for (Eigen::Index i = 0; i < terms.joint_gap.size(); ++i) {
     require(std::abs(terms.joint_gap[i]) <= o.touching,
             "joint row " + std::to_string(i) + " is open by " + std::to_string(terms.joint_gap[i]) +
@@ -132,7 +140,7 @@ void Execution::enter(const Mode& next) {
 }
 
 void Execution::settle(double near) {
-  for (int transitions = 0; !stopped; ++transitions) {
+  for (int transitions = 0; !recorder.stopped(); ++transitions) {
     kernel.evaluate(t, q, v);
     std::vector<int> scope, hitting;
     for (int k = 0; k < contacts(); ++k) {
@@ -156,7 +164,7 @@ void Execution::settle(double near) {
     layout.skims = kernel.skims(layout);
     kernel.move_limbs(layout, t, q, v);
   }
-  if (!stopped) tell_others();
+  if (!recorder.stopped()) tell_others();
   start_flow();
 }
 
@@ -164,22 +172,17 @@ bool Execution::unique(const ModeChoice& choice, const char* problem) {
   if (choice.modes.size() == 1) return true;
   std::string modes;
   for (const Mode& m : choice.modes) modes.append(modes.empty() ? "" : " ").append(name(m));
-  const std::string at = " at t = " + std::to_string(t) + " s after mode " + name(mode);
+  const std::string after = " after mode " + name(mode);
   if (choice.modes.empty()) {
-    stop(SimulationStatus::kJammed,
-         std::string("no mode is consistent with ") + problem + at + "; friction jams");
+    recorder.stop(SimulationStatus::kJammed, std::string("no mode is consistent with ") + problem +
+                                                 after + Recorder::at(t) + "; friction jams");
   } else {
-    stop(SimulationStatus::kAmbiguous, std::to_string(choice.modes.size()) +
-                                           " modes are consistent with " + problem + at + ": " +
-                                           modes + "; choose an impact law that decides");
+    recorder.stop(SimulationStatus::kAmbiguous, std::to_string(choice.modes.size()) +
+                                                    " modes are consistent with " + problem +
+                                                    after + Recorder::at(t) + ": " + modes +
+                                                    "; choose an impact law that decides");
   }
   return false;
-}
-
-void Execution::stop(SimulationStatus status, std::string message) {
-  stopped = true;
-  log.status = status;
-  log.message = std::move(message);
 }
 
 void Execution::impact(const std::vector<int>& scope) {
@@ -205,7 +208,7 @@ void Execution::impact(const std::vector<int>& scope) {
   event.v_plus = v;
   event.mode_after = next;
   note(std::move(event));
-  if (!stopped && o.dt_pseudo == 0) pass_zeno();
+  if (!recorder.stopped() && o.dt_pseudo == 0) pass_zeno();
 }
 
 void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& next) {
@@ -314,9 +317,9 @@ void Execution::tell_others() {
                         .mode_after = mode,
                         .continuations = std::move(found)});
   if (o.strict) {
-    stop(SimulationStatus::kAmbiguous,
-         std::to_string(count) + " continuations are consistent at t = " + std::to_string(t) +
-             " s: " + ways + "; without strict logic contacts persist");
+    recorder.stop(SimulationStatus::kAmbiguous,
+                  std::to_string(count) + " continuations are consistent" + Recorder::at(t) + ": " +
+                      ways + "; without strict logic contacts persist");
   }
 }
 
@@ -366,7 +369,7 @@ bool Execution::release(const std::vector<int>& scope) {
 }
 
 void Execution::note(Event event) {
-  log.modes.push_back(event.mode_after);
+  extras.modes.push_back(event.mode_after);
   log.events.push_back(std::move(event));
   record(true);
   recent.push_back(t);
@@ -375,15 +378,15 @@ void Execution::note(Event event) {
 }
 
 void Execution::storm() {
-  if (stopped) return;
+  if (recorder.stopped()) return;
   std::string word;
-  const std::size_t count = std::min<std::size_t>(6, log.modes.size());
-  for (std::size_t i = log.modes.size() - count; i < log.modes.size(); ++i)
-    word.append(" ").append(name(log.modes[i]));
-  stop(SimulationStatus::kEventStorm,
-       std::to_string(recent.size()) + " events within " + std::to_string(o.storm_time) +
-           " s at t = " + std::to_string(t) + " s; the last modes:" + word +
-           "; a pseudo-impulse may end it");
+  const std::vector<Mode>& modes = extras.modes;
+  for (std::size_t i = modes.size() - std::min<std::size_t>(6, modes.size()); i < modes.size(); ++i)
+    word.append(" ").append(name(modes[i]));
+  recorder.stop(SimulationStatus::kEventStorm, std::to_string(recent.size()) + " events within " +
+                                                   std::to_string(o.storm_time) + " s" +
+                                                   Recorder::at(t) + "; the last modes:" + word +
+                                                   "; a pseudo-impulse may end it");
 }
 
 void Execution::pass_zeno() {
@@ -419,11 +422,11 @@ void Execution::pass_zeno() {
   t = found->state.time, q = found->state.q, v = found->state.v;
   enter(limit);
   event.v_plus = v;
-  log.zeno.push_back({.state = {t, q, v},
-                      .ratio = std::pow(found->ratio, 1.0 / found->period),
-                      .period = found->period,
-                      .error = found->error + o.rtol * t,
-                      .event = static_cast<int>(log.events.size())});
+  extras.zeno.push_back({.state = {t, q, v},
+                         .ratio = std::pow(found->ratio, 1.0 / found->period),
+                         .period = found->period,
+                         .error = found->error + o.rtol * t,
+                         .event = static_cast<int>(log.events.size())});
   zeno.clear();
   recent.clear();
   note(std::move(event));

@@ -7,6 +7,7 @@
 
 #include "routh/ode/dormand_prince.h"
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/recorder.h"
 #include "routh/simulate/reduce.h"
 #include "routh/simulate/zeno.h"
 
@@ -40,23 +41,26 @@ struct Execution {
   ContactLogic logic;
   ode::DormandPrince<Eigen::VectorXd> solver;
   ZenoWatch zeno;
-  Trajectory log;
+  Recorder recorder;
+  Trajectory& log;
+  HybridExtras& extras;
+  MechanicalEnergy energy;
 
   double t;
   Eigen::VectorXd q, v, x;
   Mode mode;
   ModeKernel::Layout layout;
   std::vector<Guard> guards;
-  std::vector<double> gap_rates;  // of the guards that are gaps
-  std::deque<double> recent;      // times of the last events
-  double next_record;
-  bool stopped = false;
+  std::vector<double> gap_rates;   // of the guards that are gaps
+  std::deque<double> recent;       // times of the last events
+  std::string trouble;             // why the last flow that failed did
   Eigen::VectorXd phi, joint_gap;  // of gaps alone
   int futile = 0;                  // guards that fired at the beginning of a step without an event
 
   Execution(const System& s, const State& start, const HybridOptions& options);
 
   int contacts() const { return static_cast<int>(mode.size()); }
+  /// False, and nothing finite, where there is no motion.
   bool flow(double at, const Eigen::VectorXd& state, Eigen::VectorXd& dxdt);
   auto field() {
     return [this](double at, const Eigen::VectorXd& state, Eigen::VectorXd& dxdt) {
@@ -87,8 +91,6 @@ struct Execution {
   /// A unique solution, or the end of the execution.
   bool unique(const ModeChoice& choice, const char* problem);
 
-  void stop(SimulationStatus status, std::string message);
-
   void impact(const std::vector<int>& scope);
 
   /// Any law of the engine; the mode is read off its outcome.
@@ -117,6 +119,8 @@ struct Execution {
   // flow
 
   void start_flow();
+  /// Throws std::invalid_argument: why there is no flow.
+  [[noreturn]] void explain() const;
 
   double guard_value(const Guard& g);
   /// Values of a guard up to this are zero.
@@ -157,9 +161,8 @@ struct Execution {
   /// States at multiples of `every` up to a time within the last step.
   void record_between(double until);
   void push(double time, const Eigen::VectorXd& at, const Eigen::VectorXd& velocity);
-  Terms energy_terms;
 
-  void run();
+  Trajectory run();
 };
 
 }  // namespace routh::hybrid

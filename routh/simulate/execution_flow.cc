@@ -30,13 +30,19 @@ std::pair<double, double> root(const F& f, double a, double b, double fa, double
 
 }  // namespace
 
+void Execution::explain() const {
+  if (!trouble.empty()) throw std::invalid_argument(trouble);
+  kernel.explain_singular(layout);
+}
+
 void Execution::start_flow() {
+  trouble.clear();
   x.resize(q.size() + v.size());
   x << q, v;
   VectorXd dxdt(x.size());
   if (!flow(t, x, dxdt)) {
-    if (stopped) return;
-    kernel.explain_singular(layout);
+    if (recorder.stopped()) return;
+    explain();
   }
   solver.start(t, x, dxdt);
   read_guards();
@@ -91,19 +97,22 @@ double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd&
 }
 
 void Execution::advance() {
+  trouble.clear();
   const ode::StepStatus status = solver.step(field(), o.end);
   if (status != ode::StepStatus::kAccepted) {
+    const std::string why = trouble;
     kernel.evaluate(solver.t_old(), solver.x_old().head(q.size()), solver.x_old().tail(v.size()));
+    if (!why.empty()) throw std::invalid_argument(why);
     if (jams()) return;
     if (status == ode::StepStatus::kStepTooSmall)
-      return stop(SimulationStatus::kTooStiff,
-                  "the tolerances cannot be met at t = " + std::to_string(solver.t_old()) + " s");
+      return recorder.stop(SimulationStatus::kTooStiff,
+                           "the tolerances cannot be met" + Recorder::at(solver.t_old()));
     layout = kernel.layout(mode);
     kernel.explain_singular(layout);
   }
   if (++log.steps > o.max_steps)
-    return stop(SimulationStatus::kTooStiff,
-                "the limit of steps is spent at t = " + std::to_string(solver.t()) + " s");
+    return recorder.stop(SimulationStatus::kTooStiff,
+                         "the limit of steps is spent" + Recorder::at(solver.t_old()));
   // the last evaluation of the step was at its end
   std::vector<double> ends(guards.size()), rates(guards.size(), 0);
   for (std::size_t i = 0; i < guards.size(); ++i) {
@@ -199,7 +208,8 @@ void Execution::accept(const std::vector<double>& ends, const std::vector<double
     kernel.project(layout, t, q, v);
     x << q, v;
     VectorXd dxdt(x.size());
-    if (!flow(t, x, dxdt)) kernel.explain_singular(layout);
+    trouble.clear();
+    if (!flow(t, x, dxdt)) explain();
     solver.start(t, x, dxdt);
   }
   for (std::size_t i = 0; i < guards.size(); ++i) {
@@ -299,49 +309,36 @@ void Execution::close(const Mode& touching, const Guard& g) {
 void Execution::record(bool event) {
   if (!event && o.every > 0) return;
   push(t, q, v);
-  if (o.progress && !event && !o.progress(t)) stop(SimulationStatus::kInterrupted, "interrupted");
+  if (!event) recorder.goes_on(t);
 }
 
 void Execution::record_between(double until) {
   if (!(o.every > 0)) return;
   VectorXd state(x.size());
-  while (next_record <= until) {
-    if (next_record > solver.t_old()) {
-      solver.dense(next_record, state);
-      VectorXd velocity = state.tail(v.size());
-      kernel.move_limbs(layout, next_record, state.head(q.size()), velocity);
-      push(next_record, state.head(q.size()), velocity);
-    }
-    next_record += o.every;
+  for (double at = recorder.due(); at <= until; at = recorder.due()) {
+    solver.dense(at, state);
+    VectorXd velocity = state.tail(v.size());
+    kernel.move_limbs(layout, at, state.head(q.size()), velocity);
+    push(at, state.head(q.size()), velocity);
   }
-  if (o.progress && !o.progress(until)) stop(SimulationStatus::kInterrupted, "interrupted");
+  recorder.goes_on(until);
 }
 
 void Execution::push(double time, const VectorXd& at, const VectorXd& velocity) {
-  Terms& terms = energy_terms;
-  system.evaluate(time, at, velocity, terms);
-  log.time.push_back(time);
-  log.q.push_back(at);
-  log.v.push_back(velocity);
-  log.energy.push_back(kinetic_energy(terms, velocity) + system.potential_energy(at));
-  log.mode_at.push_back(static_cast<int>(log.modes.size()) - 1);
+  recorder.keep(time, at, velocity, energy(time, at, velocity));
+  extras.mode_at.push_back(static_cast<int>(extras.modes.size()) - 1);
 }
 
-void Execution::run() {
+Trajectory Execution::run() {
   begin();
-  log.modes.push_back(mode);
+  extras.modes.push_back(mode);
   record(true);
-  try {
-    settle(o.touching);
-    while (!stopped && o.end - t > 1e-14 * std::max(1.0, std::abs(o.end))) advance();
-  } catch (const std::runtime_error& trouble) {
-    // an impact without outcome, too many contacts: the motion so far is worth keeping
-    stop(SimulationStatus::kStopped,
-         std::string(trouble.what()) + ", at t = " + std::to_string(t) + " s");
-  }
-  log.final = {t, q, v};
-  if (log.time.back() < t) push(t, q, v);
-  log.lcps = logic.problems();
+  bool on = recorder.moves(t, [&] { settle(o.touching); });
+  while (on && o.end - t > 1e-14 * std::max(1.0, std::abs(o.end)))
+    on = recorder.moves(t, [&] { advance(); });
+  if (!recorder.kept(t)) push(t, q, v);
+  extras.lcps = logic.problems();
+  return recorder.finish({t, q, v});
 }
 
 }  // namespace routh::hybrid

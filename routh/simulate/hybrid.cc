@@ -1,6 +1,5 @@
 #include "routh/simulate/hybrid.h"
 
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
@@ -31,13 +30,8 @@ void validate(const System& system, const State& start, const HybridOptions& o) 
 }  // namespace
 
 Trajectory simulate(const System& system, const State& start, const HybridOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
   validate(system, start, options);
-  hybrid::Execution execution(system, start, options);
-  execution.run();
-  execution.log.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  return std::move(execution.log);
+  return hybrid::Execution(system, start, options).run();
 }
 
 Instant instant(const System& system, const State& state, const HybridOptions& options) {
@@ -50,7 +44,7 @@ Instant instant(const System& system, const State& state, const HybridOptions& o
     execution.settle(o.touching);
   else
     execution.start_flow();
-  if (execution.stopped) throw std::runtime_error(execution.log.message);
+  if (execution.recorder.stopped()) throw std::runtime_error(execution.log.message);
   const ModeKernel::Solution& s = execution.kernel.last();
   return {execution.mode, s.x, s.normal, s.tangential};
 }

@@ -115,7 +115,8 @@ struct Range {
 InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
   const Trajectory& t = trajectory;
   const bool impulses = !t.time.empty() && t.impulse.size() + 1 == t.time.size();
-  if (!impulses && (t.modes.empty() || t.mode_at.size() != t.time.size())) {
+  const HybridExtras* hybrid = t.hybrid();
+  if (!impulses && (!hybrid || hybrid->mode_at.size() != t.time.size())) {
     throw std::invalid_argument(
         "inclusion: the contact forces are not known; ask the simulation for its impulses, or use "
         "the hybrid method");
@@ -124,7 +125,7 @@ InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
     throw std::invalid_argument(
         "inclusion: needs coordinates whose rates are the velocities, and contacts that are always "
         "the same");
-  const std::vector<VectorXd>& v = t.v_raw.empty() ? t.v : t.v_raw;
+  const std::vector<VectorXd>& v = t.stepping() ? t.stepping()->v_raw : t.v;
   const Terms at_start = system.terms(t.q.front(), t.v.front(), t.time.front());
   require_one_tangent(at_start, "inclusion");
   const auto m = static_cast<Index>(at_start.contacts.size());
@@ -151,7 +152,7 @@ InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
       const Eigen::Map<const VectorXd, 0, Eigen::InnerStride<2>> normal(t.impulse[k].data(), m);
       return normal.cwiseMax(0) / (t.time[k + 1] - t.time[k]);
     }
-    const Mode& mode = t.modes[t.mode_at[k]];
+    const Mode& mode = hybrid->modes[hybrid->mode_at[k]];
     return 0.5 * (normal_forces(system, {t.time[k], t.q[k], v[k]}, mode) +
                   normal_forces(system, {t.time[k + 1], t.q[k + 1], v_end}, mode));
   };
@@ -162,7 +163,8 @@ InclusionPath inclusion(const System& system, const Trajectory& trajectory) {
     const bool event = next < t.events.size() && t.events[next].time <= t1;
     if (t1 > t0 && event && t.events[next].kind == EventKind::kZeno) {
       // the tail of impacts: s shrinks by the same ratio as time
-      const VectorXd force = normal_forces(system, {t0, t.q[k], v[k]}, t.modes[t.mode_at[k]]);
+      const VectorXd force =
+          normal_forces(system, {t0, t.q[k], v[k]}, hybrid->modes[hybrid->mode_at[k]]);
       double tail = (1 + force.sum()) * (t1 - t0);
       if (spans.size() > 1 && spans.back() < spans[spans.size() - 2]) {
         const double ratio = spans.back() / spans[spans.size() - 2];

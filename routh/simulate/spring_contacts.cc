@@ -1,12 +1,12 @@
 #include "routh/simulate/spring_contacts.h"
 
 #include <Eigen/Cholesky>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "routh/model/kkt.h"
+#include "routh/simulate/selected_motion.h"
 
 namespace routh {
 namespace {
@@ -55,8 +55,16 @@ void SpringContacts::evaluate(const State& x) {
 }
 
 void SpringContacts::field(const State& x, const event_selected::Crossed& crossed, State& dx) {
+  const bool moves = moves_at(x, trouble_, [&] {
+    evaluate(x);
+    accelerate(crossed, dx);
+  });
+  if (!moves) dx.setConstant(NAN);
+}
+
+void SpringContacts::accelerate(const event_selected::Crossed& crossed, State& dx) {
   const int nv = system_.nv();
-  evaluate(x);
+  require_motion(system_, terms_, terms_.A.rows() > 0);
   force_ = terms_.forces;
   for (int i = 0; i < contacts(); ++i) {
     if (!crossed[i]) continue;
@@ -102,41 +110,34 @@ double SpringContacts::energy(const State& x) {
 }
 
 Trajectory simulate(const System& system, const State& start, const SpringContactOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
   SpringContacts springs(system, options);
   event_selected::Options integration = options.integration;
   integration.t_start = start.time;
   integration.reset = springs.reset();
   integration.crossed = {};
-  const auto solution = event_selected::integrate(springs, springs.state(start), integration);
-
-  const int nv = system.nv(), m = springs.contacts();
-  Trajectory t;
-  if (!solution.finished()) {
-    t.status = SimulationStatus::kStopped;
-    t.message = event_selected::describe(solution, integration);
-  }
+  const VectorXd x0 = springs.state(start);
+  const int nv = system.nv();
   VectorXd h;
-  for (std::size_t k = 0; k < solution.times.size(); ++k) {
-    const VectorXd& x = solution.states[k];
-    t.time.push_back(solution.times[k]);
-    t.q.push_back(x.head(nv)), t.v.push_back(x.segment(nv, nv));
-    t.energy.push_back(springs.energy(x));
-    springs.guards(x, h);
-    if (m > 0) t.max_penetration = std::max(t.max_penetration, h.head(m).maxCoeff());
+  const SelectedView<VectorXd> view{
+      .q = [nv](const VectorXd& x) -> VectorXd { return x.head(nv); },
+      .v = [nv](const VectorXd& x, const auto&) -> VectorXd { return x.segment(nv, nv); },
+      .energy = [&](const VectorXd& x) { return springs.energy(x); },
+      .penetration =
+          [&](const VectorXd& x) {
+            springs.guards(x, h);
+            return h.size() > 0 ? h.head(springs.contacts()).maxCoeff() : 0.0;
+          },
+      .contacts = springs.contacts()};
+
+  // a start that does not move is refused, with the reason
+  VectorXd dx(x0.size());
+  if (x0.allFinite()) {
+    springs.field(x0, event_selected::Crossed::Constant(2 * springs.contacts(), false), dx);
+    if (!dx.allFinite()) throw std::invalid_argument(springs.trouble());
   }
-  for (const auto& e : solution.events) {
-    const VectorXd v = e.x.segment(nv, nv);
-    t.events.push_back({.time = e.time,
-                        .kind = e.guard < m ? EventKind::kTouchdown : EventKind::kLiftOff,
-                        .contacts = {e.guard % m},
-                        .v_minus = v,
-                        .v_plus = v,
-                        .impulse = {}});
-  }
-  t.final = {solution.time, solution.x.head(nv), solution.x.segment(nv, nv)};
-  t.steps = solution.counts.steps;
-  t.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Trajectory t = simulate_selected(springs, x0, integration, view);
+  if (t.status == SimulationStatus::kInvalid && !springs.trouble().empty())
+    t.message = Recorder::timed(springs.trouble(), t.final.time);
   return t;
 }
 

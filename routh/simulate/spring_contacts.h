@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <string>
 
 #include "routh/event_selected/integrate.h"
 #include "routh/model/system.h"
@@ -33,24 +34,29 @@ class SpringContacts {
   int contacts() const { return static_cast<int>(k_.size()); }
   event_selected::Reset reset() const { return event_selected::alternate(contacts()); }
 
+  /// Not finite where nothing moves; trouble() then says why.
   void field(const State& x, const event_selected::Crossed& crossed, State& dx);
   void guards(const State& x, Eigen::VectorXd& h);
   void rates(const State& x, const State& dx, Eigen::VectorXd& hdot);
+
+  const std::string& trouble() const { return trouble_; }
 
   /// Kinetic, potential and of the contacts that are pressed [J].
   double energy(const State& x);
 
  private:
   void evaluate(const State& x);
+  void accelerate(const event_selected::Crossed& crossed, State& dx);
 
   const System& system_;
   Eigen::VectorXd k_, b_;
   Eigen::VectorXd q_, v_, force_, gap_, joint_gap_;
   Terms terms_;
+  std::string trouble_;
 };
 
 /// Simulates a mechanism on spring contacts. Events are touches and lift-offs; velocities do not
-/// jump.
+/// jump. Throws std::invalid_argument naming the option, or what is wrong with the start.
 Trajectory simulate(const System& system, const State& start, const SpringContactOptions& options);
 
 }  // namespace routh

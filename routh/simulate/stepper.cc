@@ -40,11 +40,20 @@ void Numbers::of(const std::vector<std::int64_t>& ids, Eigen::Index count,
   }
 }
 
-Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOptions& options)
+Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOptions& options,
+                 bool states)
     : s(start),
       v_weighted(start.v),
+      recorder(start.time, {.every = options.every,
+                            .slack = 1e-6 * options.h,
+                            .impulses = options.impulses,
+                            .states = states,
+                            .progress = options.progress}),
       system(sys),
       o(completed(sys, options)),
+      log(recorder.log),
+      extras(log.extras.emplace<TimeSteppingExtras>()),
+      energy(sys),
       vary(sys.contacts_vary()),
       alpha(*o.alpha),
       gamma(*o.gamma),
@@ -57,10 +66,16 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
   solver.set_edges(o.edges);
 }
 
+void Stepper::keep() {
+  if (!recorder.keeps_states()) return;
+  recorder.keep(s.time, s.q, v_weighted, energy(s.time, s.q, s.v));
+  extras.v_raw.push_back(s.v);
+}
+
 void Stepper::begin() {
   look(s.time, s.q, s.v, here);
   gaps_at(s.q, phi, joint);
-  if (!vary) impulses.setZero((1 + tangents) * numbers.count());
+  if (!vary) recorder.impulse.setZero((1 + tangents) * numbers.count());
   if (joint.size() > 0 && joint.cwiseAbs().maxCoeff() > o.touching) {
     throw std::invalid_argument("the joints are open by " +
                                 std::to_string(joint.cwiseAbs().maxCoeff()) +
@@ -168,8 +183,7 @@ void Stepper::attempt(double dt) {
   }
   known = false;
   const Terms& terms = here.terms;
-  if (!terms.forces.allFinite())
-    throw std::invalid_argument("the forces are not finite at t = " + std::to_string(time) + " s");
+  require_motion(system, terms, true);
 
   // without impulses: the weighted velocity v^α = v + α M̃⁻¹ k̃
   push = dt * terms.forces;
@@ -211,18 +225,22 @@ void Stepper::attempt(double dt) {
 
 void Stepper::add_impulses(double part) {
   if (!o.impulses) return;
+  VectorXd& all = recorder.impulse;
   for (std::size_t i = 0; i < in_solver.size(); ++i) {
-    const int place = static_cast<int>(i);
-    const Eigen::Index at = (1 + tangents) * told_as(here, in_solver[i]);
-    if (impulses.size() < at + 1 + tangents) {
-      const Eigen::Index before = impulses.size();
-      impulses.conservativeResize(at + 1 + tangents);
-      impulses.tail(impulses.size() - before).setZero();
+    const Eigen::Index at = (1 + tangents) * told_as(here, in_solver[i]), before = all.size();
+    if (before < at + 1 + tangents) {
+      all.conservativeResize(at + 1 + tangents);
+      all.tail(all.size() - before).setZero();
     }
-    impulses[at] += part / alpha * solver.normal_impulse(place);
-    for (int t = 0; t < tangents; ++t)
-      impulses[at + 1 + t] += part / alpha * solver.tangential_impulse(place, t);
+    all.segment(at, 1 + tangents) += part / alpha * solved_impulse(static_cast<int>(i));
   }
+}
+
+Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 3, 1> Stepper::solved_impulse(int place) const {
+  Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 3, 1> impulse(1 + tangents);
+  impulse[0] = solver.normal_impulse(place);
+  for (int t = 0; t < tangents; ++t) impulse[1 + t] = solver.tangential_impulse(place, t);
+  return impulse;
 }
 
 void Stepper::accept() {
@@ -353,9 +371,9 @@ void Stepper::tell_others(int place, StepMode before) {
 }
 
 void Stepper::note_solved(bool solved, double residual) {
-  ++log.lcps;
-  if (!solved) ++log.inaccurate;
-  log.max_residual = std::max(log.max_residual, residual);
+  ++extras.lcps;
+  if (!solved) ++extras.inaccurate;
+  extras.max_residual = std::max(extras.max_residual, residual);
 }
 
 }  // namespace routh::stepping

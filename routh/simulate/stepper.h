@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <unordered_map>
 #include <vector>
 
 #include "routh/impact/step_solver.h"
+#include "routh/simulate/recorder.h"
 #include "routh/simulate/reduce.h"
 #include "routh/simulate/time_stepping.h"
 
@@ -50,11 +50,12 @@ class Numbers {
 struct Stepper {
   State s;
   Eigen::VectorXd v_weighted;
-  Eigen::VectorXd impulses;  // of the contact forces since the last record, as Trajectory::impulse
-  Trajectory log;
-  std::function<void()> record_impact = [] {};
+  Recorder recorder;
 
-  Stepper(const System& sys, const State& start, const TimeSteppingOptions& options);
+  /// `states`: are they kept, or only events and counts?
+  Stepper(const System& sys, const State& start, const TimeSteppingOptions& options, bool states);
+  /// Keeps the state.
+  void keep();
   /// Refuses open joints and penetration; closes the contacts that touch, by an impact if needed.
   void begin();
   /// To the time `target`, through all impacts on the way.
@@ -63,6 +64,9 @@ struct Stepper {
  private:
   const System& system;
   TimeSteppingOptions o;
+  Trajectory& log;
+  TimeSteppingExtras& extras;
+  MechanicalEnergy energy;
   bool vary;  // are contacts found anew at every configuration?
   double alpha, gamma;
   bool midpoint;
@@ -139,6 +143,8 @@ struct Stepper {
   bool plausible(const Contact& contact, double gap_found) const;
   /// Takes in the impulses of a part of the trial.
   void add_impulses(double part);
+  /// Normal and tangential impulse of a contact of the solver, in turn.
+  Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 3, 1> solved_impulse(int place) const;
   /// How far a change of q moves contacts and joints at most, term by term [m].
   double reach_of(const Eigen::VectorXd& dq) const;
   /// Gaps below these are closed by the step without an impact, take part in the impact of others,
@@ -167,11 +173,15 @@ struct Stepper {
   bool jam();
   /// All active contacts at once, at the current state.
   void impact();
+  /// The state before a jump.
+  Event begin_impact();
   void impact_by_law(const std::vector<int>& places, Event& event);
   /// The compression problem of P3: a step of length zero with α = γ = 1.
   void impact_by_step(const std::vector<int>& places, Event& event);
   void take_outcome(const ReducedImpact& reduced, const Eigen::VectorXd& v,
                     const ChosenOutcome& chosen, Event& event);
+  /// Contacts of the solver and their impulses join an event.
+  void take_solved(const std::vector<int>& places, Event& event);
   /// What the contacts do afterwards.
   void finish_impact(const std::vector<int>& places, Event event);
   /// Contacts that a step has taken in and stopped.

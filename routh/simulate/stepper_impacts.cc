@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "routh/simulate/stepper.h"
 
@@ -80,7 +81,7 @@ bool Stepper::collide(double dt) {
   add_impulses(at);
   s.time += at * dt;
   system.integrate(s.q, path.position(at), 1);
-  s.v = path.velocity(at);
+  v_weighted = s.v = path.velocity(at);
   gaps_at(s.q, phi, joint);
   for (std::size_t k = 0; k < active.size(); ++k) {
     if (phi[k] <= together() && !active[k]) active[k] = true, guesses[k] = StepMode::kStick;
@@ -114,7 +115,7 @@ bool Stepper::jam() {
   const auto chosen = impact_without_collision(reduced.problem, sliding);
   if (!chosen) return false;
   ++impacts_in_step;
-  Event event{.time = s.time, .v_minus = s.v};
+  Event event = begin_impact();
   take_outcome(reduced, s.v, *chosen, event);
   finish_impact(places, std::move(event));
   return true;
@@ -133,13 +134,18 @@ void Stepper::impact() {
   }
   if (!approaching) return;
 
-  Event event{.time = s.time, .v_minus = s.v};
+  Event event = begin_impact();
   if (o.law || (places.size() <= kEnumerate && tangents == 1)) {
     impact_by_law(places, event);
   } else {
     impact_by_step(places, event);
   }
   finish_impact(places, std::move(event));
+}
+
+Event Stepper::begin_impact() {
+  if (!recorder.kept(s.time)) keep();
+  return {.time = s.time, .v_minus = s.v, .q = s.q};
 }
 
 void Stepper::impact_by_law(const std::vector<int>& places, Event& event) {
@@ -165,12 +171,19 @@ void Stepper::impact_by_step(const std::vector<int>& places, Event& event) {
   }
   note_solved(solver.solve(o.tolerance), solver.residual());
   s.v += solver.velocity_change();
+  in_solver = places;
+  std::vector<int> all(places.size());
+  std::iota(all.begin(), all.end(), 0);
+  take_solved(all, event);
+}
+
+void Stepper::take_solved(const std::vector<int>& places, Event& event) {
   event.impulse.resize((1 + tangents) * std::ssize(places));
-  for (int place = 0; place < solver.contacts(); ++place) {
-    const Eigen::Index at = (1 + tangents) * place;
-    event.impulse[at] = solver.normal_impulse(place);
-    for (int t = 0; t < tangents; ++t)
-      event.impulse[at + 1 + t] = solver.tangential_impulse(place, t);
+  Eigen::Index at = 0;
+  for (const int place : places) {
+    event.contacts.push_back(told_as(here, in_solver[place]));
+    event.impulse.segment(at, 1 + tangents) = solved_impulse(place);
+    at += 1 + tangents;
   }
 }
 
@@ -179,6 +192,7 @@ void Stepper::take_outcome(const ReducedImpact& reduced, const VectorXd& v,
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
     event.path.push_back(in_turn(reduced.problem, impulse_at, reduced.problem.tangents));
+  for (const int i : reduced.contacts) event.contacts.push_back(told_as(here, i));
   s.v = reduced.lift(v, chosen.outcome.impulse);
   event.impulse = in_turn(reduced.problem, chosen.outcome.impulse, reduced.problem.tangents);
   note_solved(chosen.outcome.residual <= o.tolerance, chosen.outcome.residual);
@@ -198,14 +212,12 @@ void Stepper::finish_impact(const std::vector<int>& places, Event event) {
     joined[k] = false;
     guesses[k] = active[k] ? sliding(contact, s.v, kStill * fastest) : StepGuess();
     grips[k] = {.pressed = active[k] != 0, .slides = guesses[k].mode != StepMode::kStick};
-    event.contacts.push_back(told_as(here, i));
   }
   known = false;
   v_weighted = s.v;
   event.v_plus = s.v;
-  event.q = s.q;
   log.events.push_back(std::move(event));
-  record_impact();
+  keep();
 }
 
 void Stepper::note_impact(const VectorXd& v_minus, const VectorXd& q_minus) {
@@ -219,14 +231,7 @@ void Stepper::note_impact(const VectorXd& v_minus, const VectorXd& q_minus) {
   }
   if (places.empty()) return;
   Event event{.time = s.time, .v_minus = v_minus, .v_plus = s.v, .q = q_minus};
-  event.impulse.resize((1 + tangents) * std::ssize(places));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    event.contacts.push_back(told_as(here, in_solver[places[i]]));
-    const Eigen::Index at = (1 + tangents) * static_cast<Eigen::Index>(i);
-    event.impulse[at] = solver.normal_impulse(places[i]);
-    for (int t = 0; t < tangents; ++t)
-      event.impulse[at + 1 + t] = solver.tangential_impulse(places[i], t);
-  }
+  take_solved(places, event);
   log.events.push_back(std::move(event));
 }
 

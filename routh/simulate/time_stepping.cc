@@ -2,7 +2,6 @@
 
 #include <Eigen/QR>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
@@ -59,7 +58,7 @@ TimeSteppingOptions completed(const System& system, TimeSteppingOptions o) {
 TimeStepper::TimeStepper(const System& system, const State& start,
                          const TimeSteppingOptions& options) {
   validate(system, start, options);
-  stepper_ = std::make_unique<stepping::Stepper>(system, start, options);
+  stepper_ = std::make_unique<stepping::Stepper>(system, start, options, false);
   h_ = options.h;
   stepper_->begin();
 }
@@ -71,81 +70,26 @@ double TimeStepper::time() const { return stepper_->s.time; }
 const VectorXd& TimeStepper::q() const { return stepper_->s.q; }
 const VectorXd& TimeStepper::v() const { return stepper_->s.v; }
 const VectorXd& TimeStepper::v_weighted() const { return stepper_->v_weighted; }
-const Trajectory& TimeStepper::log() const { return stepper_->log; }
+const Trajectory& TimeStepper::log() const { return stepper_->recorder.log; }
 
 Trajectory simulate(const System& system, const State& start, const TimeSteppingOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
   validate(system, start, options);
-  stepping::Stepper stepper(system, start, options);
-  Trajectory trajectory;
-  Terms terms;
-  const auto record = [&] {
-    if (options.impulses && !trajectory.time.empty())
-      trajectory.impulse.push_back(stepper.impulses);
-    stepper.impulses.setZero();
-    trajectory.time.push_back(stepper.s.time);
-    trajectory.q.push_back(stepper.s.q);
-    trajectory.v.push_back(stepper.v_weighted);
-    trajectory.v_raw.push_back(stepper.s.v);
-    system.evaluate(stepper.s.time, stepper.s.q, stepper.s.v, terms);
-    trajectory.energy.push_back(kinetic_energy(terms, stepper.s.v) +
-                                system.potential_energy(stepper.s.q));
-  };
-  record();
-  if (options.every == 0 || options.impulses) stepper.record_impact = record;
-
-  const double h = options.h;
-  SimulationStatus status = SimulationStatus::kDone;
-  double next_record = start.time + options.every;
-  // a law without an outcome ends the motion, what came before is worth keeping
-  const auto goes_on = [&](const auto& move) {
-    try {
-      move();
-      return true;
-    } catch (const std::runtime_error& trouble) {
-      status = SimulationStatus::kStopped;
-      trajectory.message =
-          std::string(trouble.what()) + ", at t = " + std::to_string(stepper.s.time) + " s";
-      stepper.v_weighted = stepper.s.v;
-      record();
-      return false;
-    }
-  };
-  const bool begun = goes_on([&] { stepper.begin(); });
-  for (long step = 1; begun && options.end - stepper.s.time > 1e-9 * h; ++step) {
+  stepping::Stepper stepper(system, start, options, true);
+  Recorder& recorder = stepper.recorder;
+  const double h = options.h, &now = stepper.s.time;
+  stepper.keep();
+  bool on = recorder.moves(now, [&] { stepper.begin(); });
+  for (long step = 1; on && options.end - now > 1e-9 * h; ++step) {
     const double grid = start.time + static_cast<double>(step) * h;
     const double target = options.end - grid < 1e-6 * h ? options.end : grid;
-    if (!goes_on([&] { stepper.advance(target); })) break;
-    const bool last = options.end - stepper.s.time <= 1e-9 * h;
-    const bool due = options.every == 0 || stepper.s.time >= next_record - 1e-6 * h || last;
-    if (due) record();
-    while (options.every > 0 && next_record <= stepper.s.time + 1e-6 * h)
-      next_record += options.every;
-    if (options.progress && (due || step % 256 == 0) && !options.progress(stepper.s.time)) {
-      status = SimulationStatus::kInterrupted;
-      if (!due) record();
-      break;
-    }
+    on = recorder.moves(now, [&] { stepper.advance(target); });
+    if (on && recorder.due() <= now) stepper.keep();
+    on = recorder.goes_on(now);
   }
-
-  // the counts of the stepper with the states recorded here
-  const Trajectory& log = stepper.log;
-  trajectory.status = status != SimulationStatus::kDone ? status
-                      : log.inaccurate > 0              ? SimulationStatus::kInaccurate
-                                                        : status;
-  trajectory.events = log.events;
-  // a change between stick and slip is told when it has lasted
-  std::stable_sort(trajectory.events.begin(), trajectory.events.end(),
-                   [](const Event& a, const Event& b) { return a.time < b.time; });
-  trajectory.contact_names = log.contact_names;
-  trajectory.final = {stepper.s.time, stepper.s.q, stepper.v_weighted};
-  trajectory.steps = log.steps, trajectory.lcps = log.lcps;
-  trajectory.inaccurate = log.inaccurate, trajectory.max_residual = log.max_residual;
-  trajectory.max_penetration = log.max_penetration;
-  trajectory.max_joint_error = log.max_joint_error;
-  trajectory.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  return trajectory;
+  if (!recorder.kept(now)) stepper.keep();
+  if (!recorder.stopped() && recorder.log.stepping()->inaccurate > 0)
+    recorder.log.status = SimulationStatus::kInaccurate;
+  return recorder.finish({now, stepper.s.q, stepper.v_weighted});
 }
 
 State project_joints(const System& system, State state) {

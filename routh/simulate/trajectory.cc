@@ -34,6 +34,8 @@ std::string_view to_string(SimulationStatus status) {
       return "inaccurate";
     case SimulationStatus::kStopped:
       return "stopped";
+    case SimulationStatus::kInvalid:
+      return "invalid state";
     case SimulationStatus::kAmbiguous:
       return "ambiguous";
     case SimulationStatus::kJammed:

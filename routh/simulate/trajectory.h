@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
+
+#include "routh/event_selected/solution.h"
 
 namespace routh {
 
@@ -70,21 +73,46 @@ enum class SimulationStatus {
   kInterrupted,  ///< the caller asked for an end
   kInaccurate,   ///< done, but some steps were not solved to the tolerance
   kStopped,      ///< the method could not go on: `message` says why
-  kAmbiguous,    ///< hybrid: several modes are consistent; stopped there
-  kJammed,       ///< hybrid: no mode is consistent; stopped there
-  kTooStiff,     ///< hybrid: the steps of the integrator became too small; stopped there
-  kEventStorm,   ///< hybrid: more events than allowed in a short time; stopped there
+  kInvalid,      ///< reached a state that would be refused as a start: forces that are not finite,
+                 ///< M that is not positive definite, constraints that depend on each other
+  kAmbiguous,    ///< several modes are consistent; stopped there
+  kJammed,       ///< no mode is consistent; stopped there
+  kTooStiff,     ///< the tolerances need shorter or more steps than there are; stopped there
+  kEventStorm,   ///< more events than allowed in a short time; stopped there
 };
 std::string_view to_string(SimulationStatus status);
+inline bool ends_early(SimulationStatus status) {
+  return status != SimulationStatus::kDone && status != SimulationStatus::kInaccurate;
+}
 
-/// What a simulation returns, by any method.
+/// What time-stepping tells besides.
+struct TimeSteppingExtras {
+  std::vector<Eigen::VectorXd> v_raw;  ///< at each recorded state v^h of P3 (4.11); v is (4.9)
+  long lcps = 0;                       ///< complementarity problems solved, impacts included
+  long inaccurate = 0;                 ///< of them not solved to the tolerance
+  double max_residual = 0;             ///< of them, relative
+};
+
+/// What hybrid executions tell besides.
+struct HybridExtras {
+  std::vector<Mode> modes;      ///< the contact word, P4 definition 4
+  std::vector<int> mode_at;     ///< of each recorded state, index of its mode
+  std::vector<ZenoPoint> zeno;  ///< accumulation points passed
+  long lcps = 0;                ///< complementarity problems solved
+};
+
+/// What event-selected integrations tell besides.
+struct EventSelectedExtras {
+  event_selected::Counts counts;
+};
+
+/// What a simulation returns, by any method and however it ended; recorder.h says what is kept.
 struct [[nodiscard]] Trajectory {
   SimulationStatus status = SimulationStatus::kDone;
-  std::string message;                 ///< why it stopped before the end
-  std::vector<double> time;            ///< [s], beginning with the start
-  std::vector<Eigen::VectorXd> q, v;   ///< at these times
-  std::vector<Eigen::VectorXd> v_raw;  ///< time-stepping: v^h of P3 (4.11), while v is (4.9)
-  std::vector<double> energy;          ///< kinetic and potential [J]
+  std::string message;                ///< why it stopped before the end, and when
+  std::vector<double> time;           ///< [s], beginning with the start
+  std::vector<Eigen::VectorXd> q, v;  ///< at these times
+  std::vector<double> energy;         ///< kinetic and potential [J]; empty: the system has none
   /// Where the options ask for it: of the contact forces from each recorded state to the next,
   /// normal and tangential of each contact in turn [N s]. Impacts are among the events.
   std::vector<Eigen::VectorXd> impulse;
@@ -92,22 +120,19 @@ struct [[nodiscard]] Trajectory {
   /// Of systems whose contacts vary: what Event::contacts count, instead of Terms::contacts.
   std::vector<std::string> contact_names;
   State final;
-  std::vector<Mode> modes;      ///< hybrid: the contact word, P4 definition 4
-  std::vector<int> mode_at;     ///< hybrid: of each recorded state, index of its mode
-  std::vector<ZenoPoint> zeno;  ///< hybrid: accumulation points passed
-
   long steps = 0;
-  long lcps = 0;               ///< complementarity problems solved, impacts included
-  long inaccurate = 0;         ///< of them not solved to the tolerance
-  double max_residual = 0;     ///< of them, relative
   double max_penetration = 0;  ///< deepest gap [m]
   double max_joint_error = 0;  ///< [m]
   double seconds = 0;          ///< of computing
 
+  /// Of the method; none tells more of compliant contacts.
+  std::variant<std::monostate, TimeSteppingExtras, HybridExtras, EventSelectedExtras> extras;
+  const TimeSteppingExtras* stepping() const { return std::get_if<TimeSteppingExtras>(&extras); }
+  const HybridExtras* hybrid() const { return std::get_if<HybridExtras>(&extras); }
+  const EventSelectedExtras* selected() const { return std::get_if<EventSelectedExtras>(&extras); }
+
   /// Before its end?
-  bool stopped() const {
-    return status != SimulationStatus::kDone && status != SimulationStatus::kInaccurate;
-  }
+  bool stopped() const { return ends_early(status); }
 };
 
 }  // namespace routh

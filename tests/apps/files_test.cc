@@ -10,6 +10,7 @@
 
 #include "apps/program.h"
 #include "routh/io/document.h"
+#include "routh/io/scenario.h"
 
 namespace {
 
@@ -177,6 +178,58 @@ TEST_F(Files, ATableGoesToStandardOutputAlone) {
   EXPECT_EQ(shell(go + "simulate point-drop --end 0.01 --csv - 2>/dev/null").out.rfind("time,", 0),
             0u);
   EXPECT_EQ(left(), std::vector<std::string>{"i.json"});
+}
+
+// A motion that fails on its way is written as far as it went, by any method.
+TEST_F(Files, HaveWhatThereWasOfARunThatFailed) {
+  const std::string file = folder_ + "/wind.yaml";
+  io::write_file(
+      file,
+      "mechanism:\n  bodies: [{name: a, mass: 1, inertia: 1, q: [0, 1, 0], shapes: {centre: "
+      "{point: "
+      "[0, 0]}}}]\n  planes: {floor: {point: [0, 0], normal: [0, 1]}}\n  contacts: [{name: floor, "
+      "between: [a.centre, floor], friction: 0.3}]\n"
+      "  forces: [{name: wind, coordinate: a.x, force: sqrt(0.6 - t)}]\n");
+  for (const std::string method : {"time-stepping", "hybrid", "compliant", "event-selected"}) {
+    const std::string json = folder_ + "/" + method + ".json", csv = folder_ + "/table.csv";
+    const Result r = run("simulate " + file + " --method " + method + " --every 0.01 --json " +
+                         json + " --csv " + csv);
+    EXPECT_EQ(r.code, 3) << r.out;
+    EXPECT_TRUE(says(r, "force 'wind' is not a finite number at t = 0.60")) << r.out;
+    const nlohmann::json j = nlohmann::json::parse(io::read_file(json));
+    EXPECT_EQ(j["status"], "invalid state");
+    EXPECT_EQ(j["incomplete"], true);
+    EXPECT_NEAR(j["final"]["time"], 0.6, 2e-3) << method;
+    EXPECT_GE(j["time"].size(), 60u) << method;
+    const std::string table = io::read_file(csv);
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), j["time"].size() + 1);
+  }
+  EXPECT_EQ(run("ensemble " + file + " --runs 2").code, 3);
+}
+
+TEST_F(Files, CountTheRunsOfAnEnsembleThatFailed) {
+  // blocks that rock by more than 1e-4 are torn away; those that come to rest at once are not
+  std::string block = io::scenario_text("rocking-block");
+  block.replace(block.find("start:"), 0,
+                "  forces: [{name: wind, coordinate: block.angle, force: 1e-9*sqrt(1e-4 - "
+                "abs(q))}]\n");
+  const std::string file = folder_ + "/torn.yaml", json = folder_ + "/torn.json";
+  io::write_file(file, block);
+  for (const std::string method : {"hybrid", "time-stepping"}) {
+    const Result r =
+        run("ensemble " + file + " --method " + method + " --runs 16 --end 0.1 --json " + json);
+    EXPECT_EQ(r.code, 0) << r.out;
+    const nlohmann::json j = nlohmann::json::parse(io::read_file(json));
+    int stopped = 0;
+    for (const nlohmann::json& one : j["runs"]) {
+      stopped += one["status"] == "invalid state";
+      EXPECT_EQ(one.contains("message"), one["status"] == "invalid state") << one;
+    }
+    EXPECT_GT(stopped, 0) << method;
+    EXPECT_LT(stopped, 16) << method;
+    EXPECT_EQ(j["summary"]["stopped"], stopped);
+    EXPECT_TRUE(says(r, "warning: " + std::to_string(stopped) + " of 16 runs stopped")) << r.out;
+  }
 }
 
 }  // namespace

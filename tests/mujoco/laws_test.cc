@@ -46,7 +46,7 @@ TEST(SpaceLaws, ABallBouncesByTheUsersOwnLaw) {
     EXPECT_NEAR(t.events[0].v_plus[2], -t.events[0].v_minus[2], 1e-12);
     EXPECT_NEAR(t.events[0].impulse[0], 2 * 2 * std::sqrt(2 * kGravity * 0.5), 0.1);
     EXPECT_LT(t.max_penetration, 1e-8);
-    EXPECT_EQ(t.inaccurate, 0);
+    EXPECT_EQ(t.stepping()->inaccurate, 0);
   }
 }
 

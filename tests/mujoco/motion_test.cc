@@ -52,7 +52,7 @@ double order(const System& system, const State& start, double end, double alpha,
     const Trajectory t = simulate(
         system, start, TimeSteppingOptions{.h = h, .alpha = alpha, .end = end, .every = end});
     EXPECT_EQ(t.status, SimulationStatus::kDone) << t.message;
-    errors.push_back(error({t.time.back(), t.q.back(), t.v_raw.back()}));
+    errors.push_back(error({t.time.back(), t.q.back(), t.stepping()->v_raw.back()}));
   }
   return slope(steps, errors);
 }
@@ -174,7 +174,7 @@ TEST(SpaceMotion, ABoxThatLandsOnAnEdgeMovesAsInThePlane) {
       EXPECT_NEAR(b.q[k][1], 0, 1e-9);
     }
     EXPECT_LT(b.max_penetration, 1e-9);
-    EXPECT_EQ(b.inaccurate, 0);
+    EXPECT_EQ(b.stepping()->inaccurate, 0);
   }
 }
 

@@ -23,7 +23,7 @@ struct Executed {
   /// "{l} {r}"
   std::string word() const {
     std::string text;
-    for (const Mode& m : trajectory.modes)
+    for (const Mode& m : trajectory.hybrid()->modes)
       text.append(text.empty() ? "" : " ").append(to_string(m, scenario.terms.contacts));
     return text;
   }
@@ -101,14 +101,14 @@ TEST(Hybrid, RockingBlockHitsTheGroundWhenThePendulumArcsSay) {
 
 TEST(Hybrid, RockingBlockPassesItsZenoLimitAndRests) {
   const Executed r = run("rocking-block-p4", {.end = 0.6});
-  ASSERT_EQ(r.trajectory.zeno.size(), 1u);
-  const ZenoPoint& z = r.trajectory.zeno[0];
+  ASSERT_EQ(r.trajectory.hybrid()->zeno.size(), 1u);
+  const ZenoPoint& z = r.trajectory.hybrid()->zeno[0];
   const double limit = RockingBlock().impacts(90).back();
   EXPECT_NEAR(z.state.time, limit, z.error);
   EXPECT_NEAR(z.ratio, 0.7, 1e-3);
   EXPECT_LE(z.error, 1e-9);
   EXPECT_LT(r.trajectory.events.size(), 40u);
-  EXPECT_EQ(to_string(r.trajectory.modes.back(), r.scenario.terms.contacts), "{l, r}");
+  EXPECT_EQ(to_string(r.trajectory.hybrid()->modes.back(), r.scenario.terms.contacts), "{l, r}");
   EXPECT_NEAR(r.trajectory.final.q[2], 0, 1e-12);
   EXPECT_NEAR(r.trajectory.final.q[1], 0.05, 1e-12);
   EXPECT_LT(r.trajectory.final.v.norm(), 1e-12);
@@ -120,7 +120,7 @@ TEST(Hybrid, PseudoImpulseTruncatesTheRockingBlock) {
   const Executed r = run("rocking-block-p4", {.end = 0.6, .dt_pseudo = 0.03});
   EXPECT_EQ(r.word(), "{l} {r} {l} {l, r}");
   EXPECT_NEAR(r.trajectory.events.back().time, 0.27, 0.005);
-  EXPECT_TRUE(r.trajectory.zeno.empty());
+  EXPECT_TRUE(r.trajectory.hybrid()->zeno.empty());
 }
 
 // Right signs in P4 (102): U_l = ż (m (w² - h²)/2 - 2 I)/w² + δt m g/2 vanishes at 6.3 cm/s.
@@ -178,7 +178,7 @@ TEST(Hybrid, TrackIsLeftOrFollowedAsItsDerivativesTrend) {
       // the answer does not depend on the mode it is asked in (theorem 9)
       const Executed r = run("circle-track", {.end = 1, .mode = Mode{grip}},
                              {{"bend", c.bend}, {"twist", c.twist}});
-      EXPECT_EQ(r.trajectory.modes.back()[0], c.follows ? Grip::kSlide : Grip::kOpen);
+      EXPECT_EQ(r.trajectory.hybrid()->modes.back()[0], c.follows ? Grip::kSlide : Grip::kOpen);
       EXPECT_LE(r.trajectory.events.size(), 1u);
       const double x = r.trajectory.final.q[0], y = r.trajectory.final.q[1];
       EXPECT_NEAR(y, c.follows ? c.bend * x * x + c.twist * x * x * x : 0, 1e-10);
@@ -258,7 +258,7 @@ TEST(Hybrid, EnergyBalancesBetweenEvents) {
   const Executed block = run("rocking-block-p4", {.end = 0.6});
   const Trajectory& b = block.trajectory;
   for (std::size_t i = 1; i < b.time.size(); ++i) {
-    if (b.mode_at[i] == b.mode_at[i - 1]) {
+    if (b.hybrid()->mode_at[i] == b.hybrid()->mode_at[i - 1]) {
       EXPECT_NEAR(b.energy[i], b.energy[i - 1], 1e-9);
     }
   }
@@ -306,7 +306,7 @@ TEST(Hybrid, BlockSticksAndSlipsWhenFrictionSays) {
 TEST(Hybrid, FrictionOfThePaperEndsWithSlip) {
   const Executed r = run("stick-slip", {.end = 7, .friction = FrictionModel::kPaper});
   ASSERT_EQ(r.trajectory.events.size(), 1u);
-  EXPECT_EQ(r.trajectory.modes.back()[0], Grip::kSlide);
+  EXPECT_EQ(r.trajectory.hybrid()->modes.back()[0], Grip::kSlide);
   EXPECT_NEAR(r.trajectory.final.q[0], 3 + 8 * (1 - std::cos(7.0)), 1e-8);
 }
 
@@ -398,8 +398,10 @@ TEST(Hybrid, PseudoImpulseKeepsTheFirstLegWhenTheSecondTouchesDown) {
   ASSERT_FALSE(torn.trajectory.events.empty());
   ASSERT_FALSE(held.trajectory.events.empty());
   EXPECT_EQ(torn.trajectory.events[0].time, held.trajectory.events[0].time);
-  EXPECT_EQ(to_string(torn.trajectory.modes[1], torn.scenario.terms.contacts), "{second}");
-  EXPECT_EQ(to_string(held.trajectory.modes[1], held.scenario.terms.contacts), "{first, second}");
+  EXPECT_EQ(to_string(torn.trajectory.hybrid()->modes[1], torn.scenario.terms.contacts),
+            "{second}");
+  EXPECT_EQ(to_string(held.trajectory.hybrid()->modes[1], held.scenario.terms.contacts),
+            "{first, second}");
   EXPECT_LT(held.trajectory.events[0].impulse[0], 0);  // what would have torn it off
 }
 

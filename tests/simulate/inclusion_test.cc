@@ -31,8 +31,8 @@ TEST(Inclusion, TheZenoBlockMeetsThePrintedNumbers) {
   double apex = 0;
   for (const VectorXd& q : t.q) apex = std::max(apex, q[2]);
   EXPECT_NEAR(apex, 0.22, 0.005);
-  ASSERT_EQ(t.zeno.size(), 1u);
-  const double time = t.zeno[0].state.time;
+  ASSERT_EQ(t.hybrid()->zeno.size(), 1u);
+  const double time = t.hybrid()->zeno[0].state.time;
   EXPECT_NEAR(time, 2.67, 0.005);
   EXPECT_NEAR(path.zeno, 28.4, 0.05);
   EXPECT_NEAR(path.zeno, (1 + 9.81) * time - 0.5, 1e-4);
@@ -79,7 +79,7 @@ TEST(Inclusion, AnImpactThatSlipsAndSticksBends) {
 TEST(Inclusion, ATrajectoryWithoutForcesIsRefused) {
   const io::Scenario s = io::load_scenario("zeno-block");
   Trajectory t = zeno_block(0.1);
-  t.modes.clear();
+  t.extras = {};
   EXPECT_THROW((void)inclusion(*s.mechanism, t), std::invalid_argument);
   const Trajectory plain = simulate(*s.mechanism, {0, s.q, s.v}, TimeSteppingOptions{.end = 0.1});
   EXPECT_TRUE(plain.impulse.empty());

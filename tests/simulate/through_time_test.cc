@@ -72,13 +72,13 @@ TEST(Painleve, WhereSeveralContinuationsExistItSaysSo) {
         if (!told) continue;
         const std::vector<Continuation>& ways = t.events[0].continuations;
         ASSERT_EQ(ways.size(), 3u);
-        EXPECT_EQ(ways[0].mode, t.modes[0]);  // contacts persist
+        EXPECT_EQ(ways[0].mode, t.hybrid()->modes[0]);  // contacts persist
         EXPECT_FALSE(ways[0].impact);
         EXPECT_EQ(ways[1].mode[0], Grip::kOpen);
         EXPECT_FALSE(ways[1].impact);
         EXPECT_EQ(ways[2].mode[0], Grip::kStick);
         EXPECT_TRUE(ways[2].impact);
-        EXPECT_EQ(t.modes[0][0], Grip::kSlideNegative);
+        EXPECT_EQ(t.hybrid()->modes[0][0], Grip::kSlideNegative);
       }
     }
   }

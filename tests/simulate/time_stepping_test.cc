@@ -66,7 +66,7 @@ TEST(TimeStepping, WhileStickingOnlyTheWeightedVelocityIsZero) {
   // sticking from about 0.35 on: v^h changes sign at every step, P3 Example 9.2
   for (std::size_t k = 50; k < t.time.size(); ++k) {
     EXPECT_NEAR(t.v[k][0], 0, 1e-12);
-    EXPECT_LT(t.v_raw[k][0] * t.v_raw[k - 1][0], 0);
+    EXPECT_LT(t.stepping()->v_raw[k][0] * t.stepping()->v_raw[k - 1][0], 0);
   }
 }
 
@@ -76,9 +76,9 @@ TEST(TimeStepping, AnErrorInTheJointsVelocityStaysOutOfTheWeightedOne) {
   const Trajectory t = run("joint-error", {.h = h, .end = T}, {{"eps", eps}});
   double variation = 0, raw = 0;
   for (std::size_t k = 1; k < t.time.size(); ++k) {
-    EXPECT_NEAR(t.v_raw[k][0], k % 2 ? -eps : eps, 1e-15);
+    EXPECT_NEAR(t.stepping()->v_raw[k][0], k % 2 ? -eps : eps, 1e-15);
     EXPECT_NEAR(t.q[k][0], 0, 1e-15);
-    raw += std::abs(t.v_raw[k][0] - t.v_raw[k - 1][0]);
+    raw += std::abs(t.stepping()->v_raw[k][0] - t.stepping()->v_raw[k - 1][0]);
     variation += std::abs(t.v[k][0] - t.v[k - 1][0]);
   }
   EXPECT_NEAR(raw, 2 * eps * T / h, 1e-12);
@@ -224,9 +224,13 @@ TEST(TimeStepping, EnergyNeverGrowsWithoutInput) {
         const Trajectory t =
             run(name, {.h = 2e-3, .alpha = alpha, .end = 1.2, .stabilise = stabilise});
         const double size = std::abs(t.energy.front()) + 1;
+        double last = t.energy.front();
         for (std::size_t k = 1; k < t.energy.size(); ++k) {
-          EXPECT_LE(t.energy[k], t.energy[k - 1] + 1e-13 * size)
+          // the side before an impact lies on the cubic, whose velocity swings beyond both ends
+          if (k + 1 < t.time.size() && t.time[k + 1] == t.time[k]) continue;
+          EXPECT_LE(t.energy[k], last + 1e-13 * size)
               << name << " alpha " << alpha << " at " << t.time[k];
+          last = t.energy[k];
         }
       }
     }
@@ -307,9 +311,16 @@ TEST(TimeStepping, UserForcesAreSecondOrderWithoutJacobians) {
 }
 
 TEST(TimeStepping, RecordsOnlyWhatIsAskedFor) {
+  // falls for 0.45 s: both sides of the impact are recorded besides
   const Trajectory t = run("point-drop", {.h = 1e-3, .end = 1, .every = 0.1});
-  ASSERT_EQ(t.time.size(), 11u);
-  for (std::size_t k = 0; k < t.time.size(); ++k) EXPECT_NEAR(t.time[k], 0.1 * k, 1e-12);
+  ASSERT_EQ(t.time.size(), 13u);
+  for (std::size_t k = 0; k < t.time.size(); ++k) {
+    if (k == 5 || k == 6) {
+      EXPECT_EQ(t.time[k], t.events[0].time);
+    } else {
+      EXPECT_NEAR(t.time[k], 0.1 * (k < 5 ? k : k - 2), 1e-12);
+    }
+  }
   EXPECT_EQ(t.steps, 1000);
 }
 
@@ -407,14 +418,10 @@ TEST(TimeStepping, BadInputIsRefusedWithWhatToChange) {
   p.add(Force{"wind", [](double t, const VectorXd&, const VectorXd&, VectorXd& forces) {
                 forces[0] = t > 0.5 ? NAN : 0;
               }});
-  try {
-    (void)simulate(p, closed, {.h = 0.01});
-    FAIL();
-  } catch (const std::invalid_argument& e) {
-    EXPECT_NE(std::string(e.what()).find("'wind' is not a finite number at t = 0.5"),
-              std::string::npos)
-        << e.what();
-  }
+  const Trajectory blown = simulate(p, closed, {.h = 0.01});
+  EXPECT_EQ(blown.status, SimulationStatus::kInvalid);
+  EXPECT_NE(blown.message.find("'wind' is not a finite number at t = 0.5"), std::string::npos)
+      << blown.message;
 }
 
 }  // namespace
