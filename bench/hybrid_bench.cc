@@ -52,8 +52,8 @@ void hybrid_leap(benchmark::State& state) {
   std::size_t events = 0;
   for (auto _ : state) {
     const Trajectory t =
-        simulate(*s.mechanism, {0, s.q, s.v},
-                 HybridOptions{.end = 0.5, .every = 1, .dt_pseudo = 0.03, .limbs = s.limbs});
+        simulate(*s.mechanism(), {0, s.q, s.v},
+                 HybridOptions{.end = 0.5, .every = 1, .dt_pseudo = 0.03, .limbs = s.limbs()});
     events = t.events.size();
   }
   count_events(state, events);
@@ -63,11 +63,11 @@ void hybrid_leap(benchmark::State& state) {
 void time_stepping_rocking_block(benchmark::State& state) {
   const io::Scenario s = io::load_scenario("rocking-block-p4");
   const double end = 0.25, h = 1.0 / static_cast<double>(state.range(0));
-  const Trajectory exact = simulate(*s.mechanism, {0, s.q, s.v},
+  const Trajectory exact = simulate(*s.mechanism(), {0, s.q, s.v},
                                     HybridOptions{.end = end, .rtol = 1e-11, .atol = 1e-13});
   double error = 0;
   for (auto _ : state) {
-    const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
+    const Trajectory t = simulate(*s.mechanism(), {0, s.q, s.v},
                                   TimeSteppingOptions{.h = h, .end = end, .every = end});
     error = (t.final.q - exact.final.q).norm();
   }
@@ -76,12 +76,12 @@ void time_stepping_rocking_block(benchmark::State& state) {
 void hybrid_rocking_block_accuracy(benchmark::State& state) {
   const io::Scenario s = io::load_scenario("rocking-block-p4");
   const double end = 0.25, rtol = std::pow(10.0, -static_cast<double>(state.range(0)));
-  const Trajectory exact = simulate(*s.mechanism, {0, s.q, s.v},
+  const Trajectory exact = simulate(*s.mechanism(), {0, s.q, s.v},
                                     HybridOptions{.end = end, .rtol = 1e-11, .atol = 1e-13});
   double error = 0;
   for (auto _ : state) {
     const Trajectory t =
-        simulate(*s.mechanism, {0, s.q, s.v},
+        simulate(*s.mechanism(), {0, s.q, s.v},
                  HybridOptions{.end = end, .every = end, .rtol = rtol, .atol = 1e-2 * rtol});
     error = (t.final.q - exact.final.q).norm();
   }

@@ -40,8 +40,8 @@ void sample(benchmark::State& state, PaperTime paper) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario(paper.scenario));
   SetOptions options;
   options.samples = impact.problem().contacts() > 3 ? 1 << 13 : 1 << 18;
-  options.step = impact.scenario.impact.step;
-  options.limit = impact.scenario.impact.limit;
+  options.step = impact.scenario.run.impact.step;
+  options.limit = impact.scenario.run.impact.limit;
   options.threads = static_cast<int>(state.range(0));
   options.keep = 0;
   SetResult r;
@@ -65,7 +65,7 @@ void sample(benchmark::State& state, PaperTime paper) {
 std::vector<lcp::Problem> step_problems(const char* scenario, int count) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario(scenario));
   std::mt19937 random(1);
-  std::uniform_real_distribution<double> uniform(0, impact.scenario.impact.step);
+  std::uniform_real_distribution<double> uniform(0, impact.scenario.run.impact.step);
   const int m = impact.problem().contacts();
   std::vector<lcp::Problem> problems;
   while (static_cast<int>(problems.size()) < count) {
@@ -130,7 +130,7 @@ void all_simultaneous(benchmark::State& state, const char* scenario) {
 void table(benchmark::State& state, const char* scenario) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario(scenario));
   int modes = 0;
-  for (auto _ : state) modes = StepTable(impact.problem(), impact.scenario.impact.step).modes();
+  for (auto _ : state) modes = StepTable(impact.problem(), impact.scenario.run.impact.step).modes();
   state.counters["modes"] = modes;
 }
 
@@ -153,8 +153,8 @@ void exact_set(benchmark::State& state, const char* scenario) {
     }
   }
   SetOptions options;
-  options.step = impact.scenario.impact.step;
-  options.limit = impact.scenario.impact.limit;
+  options.step = impact.scenario.run.impact.step;
+  options.limit = impact.scenario.run.impact.limit;
   options.threads = 1;
   double seconds = 0;
   for (options.samples = 256; options.samples <= 1 << 20; options.samples *= 4) {

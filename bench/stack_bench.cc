@@ -80,11 +80,11 @@ class RouthStack : public StackCode {
 
 /// The boxes of a scenario, as the peers need them.
 Stack stack_of(const io::Scenario& scenario) {
-  Stack stack{.mu = scenario.mechanism->contacts().front().mu,
-              .gravity = -scenario.mechanism->gravity.y(),
+  Stack stack{.mu = scenario.mechanism()->contacts().front().mu,
+              .gravity = -scenario.mechanism()->gravity.y(),
               .q = scenario.q,
               .v = scenario.v};
-  for (const Body& body : scenario.mechanism->bodies()) {
+  for (const Body& body : scenario.mechanism()->bodies()) {
     Eigen::AlignedBox2d hull;
     for (const Eigen::Vector2d& vertex : body.shapes.front().vertices) hull.extend(vertex);
     stack.boxes.push_back({hull.sizes().x(), hull.sizes().y(), body.mass, body.inertia});
@@ -106,7 +106,7 @@ VectorXd rest(const Stack& stack) {
 /// Routh first: the others are compared with it.
 Codes codes(const io::Scenario& scenario, [[maybe_unused]] const Stack& stack) {
   Codes all;
-  all.push_back(std::make_unique<RouthStack>(*scenario.mechanism,
+  all.push_back(std::make_unique<RouthStack>(*scenario.mechanism(),
                                              State{.time = 0, .q = scenario.q, .v = scenario.v}));
 #ifdef ROUTH_MUJOCO
   all.push_back(mujoco_stack(stack, kStep));
@@ -150,7 +150,7 @@ class Comparison {
       : scenario_(std::move(scenario)),
         stack_(stack_of(scenario_)),
         q_rest_(rest(stack_)),
-        yardstick_(*scenario_.mechanism) {
+        yardstick_(*scenario_.mechanism()) {
     start();
     rows_.resize(codes_.size());
   }
@@ -264,7 +264,7 @@ void bench_stack(int n) {
 /// A box that lands on a corner, pivots and comes to rest: the whole motion is timed.
 void bench_tilted_box() {
   const io::Scenario scenario = io::load_scenario("tilted-box");
-  const int steps = static_cast<int>(std::lround(scenario.simulation.end / kStep));
+  const int steps = static_cast<int>(std::lround(scenario.run.simulation.end / kStep));
   Comparison comparison(scenario);
   comparison.land(steps);
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
@@ -346,8 +346,8 @@ void bench_walker() {
 
 void bench_dominoes() {
   const io::Scenario scenario = io::load_scenario("domino-row");
-  bench_routh(scenario.name, *scenario.mechanism, {.time = 0, .q = scenario.q, .v = scenario.v},
-              0.5, 0, static_cast<int>(std::lround(scenario.simulation.end / kStep)));
+  bench_routh(scenario.name, *scenario.mechanism(), {.time = 0, .q = scenario.q, .v = scenario.v},
+              0.5, 0, static_cast<int>(std::lround(scenario.run.simulation.end / kStep)));
 }
 
 void run(const std::vector<int>& boxes) {

@@ -20,7 +20,8 @@ inline void apply_laws(const io::ImpactCase& impact) {
   const io::ImpactReport in_turn =
       io::report_sequential(impact, {.max_impacts = 30, .max_states = 60, .stop = soon()});
   const io::ImpactReport all = io::report_all(impact, at_once, in_turn);
-  SetOptions options{.samples = 8, .step = impact.scenario.impact.step, .limit = 20, .threads = 1};
+  SetOptions options{
+      .samples = 8, .step = impact.scenario.run.impact.step, .limit = 20, .threads = 1};
   options.max_modes = 300;
   const io::ImpactReport set = io::report_set(impact, set_valued(p, options));
   for (const io::ImpactReport* report : {&all, &set}) {

@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                                         : Eigen::MatrixXd(root * root.transpose());
   scenario.terms.A = fuzz::matrix(data, data.ConsumeIntegralInRange(0, 2), n);
   scenario.v = fuzz::matrix(data, n, 1);
-  scenario.edges = data.ConsumeIntegralInRange(3, 9);
+  scenario.run.edges = data.ConsumeIntegralInRange(3, 9);
   for (int i = 0; i < m; ++i) {
     scenario.terms.contacts.push_back({.name = std::to_string(i),
                                        .Jn = fuzz::matrix(data, 1, n),

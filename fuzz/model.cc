@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   fuzz::write("fuzz.xml", fuzz::model(data));
   fuzz::answered([&] {
     io::Scenario scenario = io::load_scenario("fuzz.xml", {}, start);
-    scenario.edges = edges;
+    scenario.run.edges = edges;
     fuzz::apply_laws(io::impact_case(std::move(scenario)));
   });
   return 0;

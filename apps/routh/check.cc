@@ -31,10 +31,14 @@ io::Json termination(const io::ImpactCase& impact, const FrictionCone& cone) {
           .minCoeff();
   if (!cone.pointed || sigma <= 1e-14 * s.terms.M.cwiseAbs().maxCoeff()) return nullptr;
   const int m = impact.problem().contacts();
-  const double c = termination_constant(cone, m, s.impact.step, sigma);
+  const double c = termination_constant(cone, m, s.run.impact.step, sigma);
   const double speed = std::sqrt(2 * kinetic_energy(s.terms, s.v));
-  return {{"step", s.impact.step}, {"r_norm", cone.r.norm()},      {"sigma", sigma}, {"c", c},
-          {"speed", speed},        {"bound", c * std::ceil(speed)}};
+  return {{"step", s.run.impact.step},
+          {"r_norm", cone.r.norm()},
+          {"sigma", sigma},
+          {"c", c},
+          {"speed", speed},
+          {"bound", c * std::ceil(speed)}};
 }
 
 std::string searched_text(const Ambiguity& known) {
@@ -74,11 +78,11 @@ std::string verdict(const io::ImpactCase& impact, const Ambiguity& known) {
 int run_check(const CheckArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
-  const int edges = scenario.edges.value_or(0);
-  scenario.edges = edges;
+  const int edges = scenario.run.edges.value_or(0);
+  scenario.run.edges = edges;
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
   const ImpactProblem& p = impact.problem();
-  AmbiguityOptions options{.step = impact.scenario.impact.step, .stop = interrupted};
+  AmbiguityOptions options{.step = impact.scenario.run.impact.step, .stop = interrupted};
   if (edges > 0) options.edges = edges;
   const Ambiguity known = ambiguity(p, options);
   const bool unique = known.unique().value_or(false), several = !known.unique().value_or(true);
@@ -89,7 +93,7 @@ int run_check(const CheckArguments& a) {
   json["options"] = {{"step", options.step},
                      {"samples", options.samples},
                      {"seconds", options.seconds},
-                     {"touching", impact.scenario.touching}};
+                     {"touching", impact.scenario.run.touching}};
   if (p.tangents == 2) {
     json["options"]["cone"] = p.circular() ? "circular" : "polygon";
     json["options"]["edges"] = options.edges;
@@ -182,7 +186,7 @@ int run_check(const CheckArguments& a) {
     line("termination (P1 Theorem 8)",
          fmt::format("c = {:.0f} at h = {:.4g} N s: more than {:.0f} + k steps have probability at "
                      "most exp(-k/{})",
-                     bound["c"].get<double>(), impact.scenario.impact.step,
+                     bound["c"].get<double>(), impact.scenario.run.impact.step,
                      bound["bound"].get<double>(), (p.contacts() + 1) * (p.contacts() + 1)));
   a.places.show(text, json, 2);
   return interrupted() ? kUnfinished : kDone;

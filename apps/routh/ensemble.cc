@@ -90,11 +90,11 @@ Moves moves_of(const io::Scenario& scenario, const State& start, const std::stri
             0};
   }
   TimeSteppingOptions o;
-  o.h = a.step != 0 ? a.step : scenario.simulation.step;
-  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.h = a.step != 0 ? a.step : scenario.run.simulation.step;
+  o.end = a.end != 0 ? a.end : scenario.run.simulation.end;
   o.every = a.every != 0 ? a.every : o.end / kRecords;
-  o.edges = scenario.edges.value_or(0);
-  o.touching = scenario.touching;
+  o.edges = scenario.run.edges.value_or(0);
+  o.touching = scenario.run.touching;
   return {motion_by(*scenario.moving(), start, o),
           {{"step", o.h}, {"end", o.end}, {"every", o.every}},
           o.end,
@@ -112,11 +112,11 @@ int run_ensemble(const EnsembleArguments& a) {
     throw io::InputError(
         fmt::format("{}: an ensemble needs a mechanism or a model that moves", a.scenario.name));
   }
-  const std::string method = !a.method.empty() ? a.method
-                             : scenario.model  ? "time-stepping"
-                                               : "hybrid";
+  const std::string method = !a.method.empty()  ? a.method
+                             : scenario.model() ? "time-stepping"
+                                                : "hybrid";
   refuse_foreign(*a.scenario.command, "--method", {method});
-  if (scenario.model && method == "hybrid")
+  if (scenario.model() && method == "hybrid")
     throw io::InputError("--method hybrid: models of MuJoCo are moved by time-stepping");
   const State start{0, scenario.q, scenario.v};
   Moves moves = moves_of(scenario, start, method, a);

@@ -15,10 +15,9 @@ struct EventSelectedArguments {
   double contact_damping = 0;  ///< of a mechanism's contacts [N s/m]
 };
 
-/// Moves the scenario's named system, or its mechanism with its contacts as springs. Completes a
-/// named system's scenario with its coordinates, contacts and picture. Throws InputError or
-/// std::invalid_argument naming the parameter.
-Trajectory run_event_selected(io::Scenario& scenario, const EventSelectedArguments& a);
+/// Moves the scenario's event-selected system, or its mechanism with its contacts as springs.
+/// Throws InputError or std::invalid_argument naming the parameter.
+Trajectory run_event_selected(const io::Scenario& scenario, const EventSelectedArguments& a);
 
 /// Where they are at the end, for the terminal.
 std::string describe_event_selected(const io::Scenario& scenario, const Trajectory& trajectory);

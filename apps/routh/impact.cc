@@ -56,7 +56,7 @@ SequentialOptions sequential_options(const io::ImpactCase& impact, const ImpactA
 }
 
 SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
-  const io::ImpactDefaults& defaults = impact.scenario.impact;
+  const io::ImpactDefaults& defaults = impact.scenario.run.impact;
   SetOptions options;
   options.samples =
       a.samples.empty() ? defaults.samples : parse_count("--samples", a.samples, 0x1p40);
@@ -79,7 +79,7 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
 /// What the law was applied with, defaults and the scenario's choices included.
 io::Json options_json(const io::ImpactCase& impact, const ImpactArguments& a) {
   const ImpactProblem& p = impact.problem();
-  io::Json json{{"law", a.law}, {"touching", impact.scenario.touching}};
+  io::Json json{{"law", a.law}, {"touching", impact.scenario.run.touching}};
   if (p.tangents == 2) json["cone"] = p.circular() ? "circular" : "polygon";
   if (p.tangents == 2 && !p.circular()) json["edges"] = p.edges;
   if (a.law == "all" || a.law == "simultaneous")
@@ -311,10 +311,10 @@ int run_impact(const ImpactArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
   if (a.law == "set" || a.law == "exact") {
-    if (scenario.edges == 0)
+    if (scenario.run.edges == 0)
       throw io::InputError(fmt::format(
           "--cone circular: the law {} needs a polygon; --edges says of how many edges", a.law));
-    if (!scenario.edges) scenario.edges = kEdges;
+    if (!scenario.run.edges) scenario.run.edges = kEdges;
   }
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
   (void)sequential_options(impact, a);

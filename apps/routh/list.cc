@@ -17,7 +17,8 @@ std::string text_of(const io::Scenario& s) {
   std::string text = fmt::format("{}\n    {}\n", toned(Tone::kTitle, s.name), s.title);
   for (const io::Parameter& p : s.parameters)
     text += fmt::format("      {:<20} {:>8.5g} {:<8} {}\n", p.name, p.value, p.unit, p.about);
-  if (!s.states.empty()) text += fmt::format("      --state {}\n", fmt::join(s.states, ", "));
+  if (const auto* model = std::get_if<io::Model>(&s.what); model && !model->states.empty())
+    text += fmt::format("      --state {}\n", fmt::join(model->states, ", "));
   return text;
 }
 
@@ -26,14 +27,15 @@ io::Json json_of(const io::Scenario& s) {
   for (const io::Parameter& p : s.parameters)
     parameters.push_back(
         {{"name", p.name}, {"value", p.value}, {"unit", p.unit}, {"about", p.about}});
+  const auto* model = std::get_if<io::Model>(&s.what);
   return {{"name", s.name},
           {"title", s.title},
-          {"kind", s.model             ? "model"
-                   : s.mechanism       ? "mechanism"
-                   : !s.system.empty() ? "event-selected system"
-                                       : "matrices"},
+          {"kind", model           ? "model"
+                   : s.mechanism() ? "mechanism"
+                   : s.selected()  ? "event-selected system"
+                                   : "matrices"},
           {"parameters", parameters},
-          {"states", s.states}};
+          {"states", model ? model->states : std::vector<std::string>()}};
 }
 
 }  // namespace

@@ -89,10 +89,10 @@ io::Scenario ScenarioArguments::load() const {
   refuse_foreign(*command, scenario);
   if (cone == "circular" && edges > 0)
     throw io::InputError("--edges: a circular cone has none; leave it out or use --cone polygon");
-  if (cone == "circular") scenario.edges = 0;
-  if (edges > 0 || cone == "polygon") scenario.edges = edges > 0 ? edges : kEdges;
-  if (touching > 0) scenario.touching = touching;
-  scenario.extreme_points = patches;
+  if (cone == "circular") scenario.run.edges = 0;
+  if (edges > 0 || cone == "polygon") scenario.run.edges = edges > 0 ? edges : kEdges;
+  if (touching > 0) scenario.run.touching = touching;
+  scenario.run.extreme_points = patches;
   return scenario;
 }
 

@@ -120,11 +120,11 @@ void refuse_foreign(const CLI::App& command, const std::string& by,
 
 void refuse_foreign(const CLI::App& command, const io::Scenario& scenario) {
   const bool space = !scenario.terms.contacts.empty() && scenario.terms.contacts[0].Jt.rows() == 2;
-  const std::string kind = scenario.model             ? kModel
-                           : !scenario.system.empty() ? kSystem
-                           : scenario.mechanism       ? kPlane
-                           : space                    ? kSpace
-                                                      : kMatrices;
+  const std::string kind = scenario.model()       ? kModel
+                           : scenario.selected()  ? kSystem
+                           : scenario.mechanism() ? kPlane
+                           : space                ? kSpace
+                                                  : kMatrices;
   refuse(command, kScenario, {kind}, fmt::format("{} is one of {}", scenario.name, kind));
 }
 

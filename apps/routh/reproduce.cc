@@ -88,8 +88,8 @@ SetResult sample(const io::ImpactCase& impact, std::uint64_t samples, const Repr
                  bool for_figure) {
   SetOptions options;
   options.samples = a.samples.empty() ? samples : parse_count("--samples", a.samples);
-  options.step = impact.scenario.impact.step;
-  options.limit = impact.scenario.impact.limit;
+  options.step = impact.scenario.run.impact.step;
+  options.limit = impact.scenario.run.impact.limit;
   options.threads = a.threads;
   options.keep = for_figure ? 20'000 : 0;
   options.paths = for_figure ? 5'000 : 0;

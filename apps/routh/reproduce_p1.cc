@@ -55,7 +55,7 @@ void run_all(const PlanarMechanism& block, std::vector<Run>& runs) {
 /// P1 Fig. 12: the rocking block with compliant corners, over stiffness ratios and over angles.
 void figure12(const std::string& folder) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario("rocking-block"));
-  const PlanarMechanism& block = *impact.scenario.mechanism;
+  const PlanarMechanism& block = *impact.scenario.mechanism();
   const double width = impact.scenario.parameters[0].value, height = 2, g = 9.81;
 
   // top: stiffness ratios from 1e-5 to 1e5, the softer contact at 1e6 N/m
@@ -163,9 +163,9 @@ void figure12(const std::string& folder) {
 /// P1 section 4.3 and Fig. 8: the wobbling block over time and over s.
 void figure8(const std::string& folder) {
   const io::Scenario scenario = io::load_scenario("zeno-block");
-  const Trajectory t = simulate(*scenario.mechanism, {0, scenario.q, scenario.v},
+  const Trajectory t = simulate(*scenario.mechanism(), {0, scenario.q, scenario.v},
                                 HybridOptions{.end = 3, .every = 1e-3});
-  const InclusionPath path = inclusion(*scenario.mechanism, t);
+  const InclusionPath path = inclusion(*scenario.mechanism(), t);
   double apex = 0;
   for (const VectorXd& q : t.q) apex = std::max(apex, q[2]);
   const double time = t.hybrid()->zeno.empty() ? NAN : t.hybrid()->zeno.front().state.time;
@@ -177,7 +177,7 @@ void figure8(const std::string& folder) {
       "    (1 + g) t - 1/2                           {:.4f}\n"
       "    distance of the path from P1 (53)         {:.1e}\n",
       apex, time, path.zeno, (1 + 9.81) * time - 0.5,
-      inclusion_residual(*scenario.mechanism, path).largest);
+      inclusion_residual(*scenario.mechanism(), path).largest);
   fmt::print("    {}\n", fmt::join(io::draw(scenario, path, "p1-fig8", folder), ", "));
 }
 

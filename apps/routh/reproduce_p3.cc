@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 Trajectory run(const std::string& scenario, const TimeSteppingOptions& options,
                const std::vector<io::Override>& set = {}) {
   const io::Scenario s = io::load_scenario(scenario, set);
-  return simulate(*s.mechanism, {0, s.q, s.v}, options);
+  return simulate(*s.mechanism(), {0, s.q, s.v}, options);
 }
 
 /// Example 9.1: total variation of the velocities.

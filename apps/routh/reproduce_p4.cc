@@ -29,8 +29,8 @@ struct Execution {
   }
   /// Forces at a recorded state.
   Instant at(std::size_t k) const {
-    return instant(*scenario.mechanism, {t.time[k], t.q[k], t.v[k]},
-                   {.limbs = scenario.limbs, .mode = t.hybrid()->modes[t.hybrid()->mode_at[k]]});
+    return instant(*scenario.mechanism(), {t.time[k], t.q[k], t.v[k]},
+                   {.limbs = scenario.limbs(), .mode = t.hybrid()->modes[t.hybrid()->mode_at[k]]});
   }
   /// Does a mode of the word last, or is it left at the instant it is taken?
   bool lasts(std::size_t mode) const {
@@ -47,9 +47,9 @@ Execution execute(const std::string& name, double end, double dt_pseudo,
                   const std::vector<io::Override>& set = {}) {
   Execution e{io::load_scenario(name, set), {}};
   e.t = simulate(
-      *e.scenario.mechanism, {0, e.scenario.q, e.scenario.v},
+      *e.scenario.mechanism(), {0, e.scenario.q, e.scenario.v},
       HybridOptions{
-          .end = end, .every = end / 1000, .dt_pseudo = dt_pseudo, .limbs = e.scenario.limbs});
+          .end = end, .every = end / 1000, .dt_pseudo = dt_pseudo, .limbs = e.scenario.limbs()});
   return e;
 }
 
@@ -62,7 +62,7 @@ std::string begin(const std::string& terminal, int width, int height) {
 std::string keyframe(const Execution& e, double time, bool forces, Vector2d low, Vector2d high,
                      double newton, double metre_per_second, const std::string& title) {
   const std::size_t k = e.index(time);
-  const PlanarMechanism& mechanism = *e.scenario.mechanism;
+  const PlanarMechanism& mechanism = *e.scenario.mechanism();
   std::string text = fmt::format("set title '{}' offset 0,-0.7\nunset arrow\n", title);
   text += fmt::format("$planes << EOD\n{}EOD\n$now << EOD\n{}EOD\n",
                       io::polylines(io::planes(mechanism, low, high)),

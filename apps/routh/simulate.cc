@@ -20,7 +20,7 @@ namespace {
 const std::vector<std::string> kMethods{"time-stepping", "hybrid", "event-selected", "compliant"};
 
 std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
-  const std::string method = a.method.empty() ? scenario.simulation.method : a.method;
+  const std::string method = a.method.empty() ? scenario.run.simulation.method : a.method;
   if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end()) {
     const std::string close = io::nearest(method, kMethods);
     throw io::InputError(fmt::format(
@@ -123,9 +123,9 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
   finishing();
   std::optional<InclusionPath> path;
   if (a.domain == "s" && !interrupted()) {
-    path = inclusion(*motion.scenario.mechanism, motion.trajectory);
+    path = inclusion(*motion.scenario.mechanism(), motion.trajectory);
     const InclusionResidual residual =
-        inclusion_residual(*motion.scenario.mechanism, *path, tolerance);
+        inclusion_residual(*motion.scenario.mechanism(), *path, tolerance);
     text += fmt::format(
         "\n    as a solution of P1 (53): s ends at {:.6g}, residual {:.1e}, at most {:.1e}",
         path->s.back(), residual.mean, residual.largest);
@@ -174,8 +174,8 @@ void check_arguments(const io::Scenario& scenario, const std::string& method,
   refuse_foreign(
       command, "way",
       {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
-  const double end = a.end != 0 ? a.end : scenario.simulation.end;
-  const double step = a.step != 0 ? a.step : scenario.simulation.step;
+  const double end = a.end != 0 ? a.end : scenario.run.simulation.end;
+  const double step = a.step != 0 ? a.step : scenario.run.simulation.step;
   const auto numbers = static_cast<double>(scenario.q.size() + 2 * scenario.v.size() + 4);
   check_budget(end, method == "time-stepping" ? step : 0, a.every, numbers);
 }
@@ -183,17 +183,17 @@ void check_arguments(const io::Scenario& scenario, const std::string& method,
 int run_simulate(const SimulateArguments& a) {
   // everything that can be wrong is found before the work begins
   a.places.check();
-  io::Scenario scenario = a.scenario.load();
-  if (!scenario.moving() && scenario.system.empty()) {
+  const io::Scenario scenario = a.scenario.load();
+  if (!scenario.moving() && !scenario.selected()) {
     throw io::InputError(fmt::format(
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
   const std::string method = method_of(scenario, a);
-  if (scenario.model && (method != "time-stepping" || a.domain == "s")) {
+  if (scenario.model() && (method != "time-stepping" || a.domain == "s")) {
     throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
                                      a.scenario.name));
   }
-  if (scenario.model && a.at_start)
+  if (scenario.model() && a.at_start)
     throw io::InputError(
         fmt::format("--at-start: {} is a model in space; only --method hybrid of planar mechanisms "
                     "knows the forces at an instant",

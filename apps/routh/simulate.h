@@ -54,9 +54,9 @@ void add_time_stepping_options(CLI::App& command, SimulateArguments& a);
 Simulated simulate_time_stepping(const io::Scenario& scenario, const State& start,
                                  const SimulateArguments& a);
 
-/// The event-selected integrator, P5; completes the scenario of a named system.
+/// The event-selected integrator, P5.
 void add_event_selected_options(CLI::App& command, SimulateArguments& a);
-Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArguments& a);
+Simulated simulate_event_selected(const io::Scenario& scenario, const SimulateArguments& a);
 
 /// Contacts as stiff springs, P1 section 5.4.1.
 void add_compliant_options(CLI::App& command, SimulateArguments& a);

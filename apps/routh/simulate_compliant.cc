@@ -30,14 +30,14 @@ Simulated simulate_compliant(const io::Scenario& scenario, const State& start,
   if (!o.stiffness.empty()) o.stiffness.front() = soft * std::max(1.0, a.ratio);
   o.damping_ratio = a.damping_ratio;
   o.mass = 0;
-  for (const Body& body : scenario.mechanism->bodies()) o.mass += body.mass;
-  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  for (const Body& body : scenario.mechanism()->bodies()) o.mass += body.mass;
+  o.end = a.end != 0 ? a.end : scenario.run.simulation.end;
   o.every = a.every;
   o.impulses = a.domain == "s";
   if (a.impact_only) o.resolved = 1e-3 * o.mass / soft;
   const auto shown = progress(1000, "simulating");
   o.progress = [&](double time) { return shown(static_cast<std::uint64_t>(1000 * time / o.end)); };
-  Simulated done{simulate(*scenario.mechanism, start, o), {}};
+  Simulated done{simulate(*scenario.mechanism(), start, o), {}};
   clear_progress();
   // springs are pressed in, and throw back a little of the velocity: 1/(4 ζ²)
   double fastest = 0;

@@ -17,22 +17,22 @@ void add_event_selected_options(CLI::App& command, SimulateArguments& a) {
       ->capture_default_str();
 }
 
-Simulated simulate_event_selected(io::Scenario& scenario, const SimulateArguments& a) {
-  EventSelectedArguments e{.eps = a.eps != 0 ? a.eps : scenario.simulation.eps,
+Simulated simulate_event_selected(const io::Scenario& scenario, const SimulateArguments& a) {
+  if (!a.places.animate.empty() && !scenario.picture())
+    throw io::InputError("--animate: this system has no picture");
+  EventSelectedArguments e{.eps = a.eps != 0 ? a.eps : scenario.run.simulation.eps,
                            .exact = a.exact,
-                           .end = a.end != 0 ? a.end : scenario.simulation.end,
+                           .end = a.end != 0 ? a.end : scenario.run.simulation.end,
                            .every = a.every,
                            .contact_damping = a.contact_damping};
   if (a.stiffness != 0) e.stiffness = a.stiffness;
   io::Json options{{"exact", e.exact}, {"end", e.end}, {"every", e.every}};
   if (!e.exact) options["eps"] = e.eps;
-  if (scenario.mechanism) {
+  if (scenario.mechanism()) {
     options["stiffness"] = e.stiffness;
     options["contact_damping"] = e.contact_damping;
   }
   Trajectory trajectory = run_event_selected(scenario, e);
-  if (!a.places.animate.empty() && !scenario.mechanism)
-    throw io::InputError("--animate: this system has no picture");
   std::string text = describe_event_selected(scenario, trajectory);
   return {std::move(trajectory), std::move(options), std::move(text)};
 }

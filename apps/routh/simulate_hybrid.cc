@@ -19,10 +19,10 @@ HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& 
 HybridOptions hybrid_options(const io::Scenario& scenario, const HybridArguments& a, double end,
                              double every, int records) {
   HybridOptions o;
-  o.end = end != 0 ? end : scenario.simulation.end;
+  o.end = end != 0 ? end : scenario.run.simulation.end;
   o.every = every != 0 ? every : o.end / records;
   o.dt_pseudo = a.pseudo_impulse;
-  o.limbs = scenario.limbs;
+  o.limbs = scenario.limbs();
   o.strict = a.strict;
   o.friction = a.friction == "p4"        ? FrictionModel::kPaper
                : a.friction == "coulomb" ? FrictionModel::kCoulomb
@@ -57,7 +57,7 @@ Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
   options.progress = [&](double time) {
     return shown(static_cast<std::uint64_t>(1000 * time / options.end));
   };
-  Simulated done{simulate(*scenario.mechanism, start, options), {}};
+  Simulated done{simulate(*scenario.mechanism(), start, options), {}};
   clear_progress();
   done.options = {{"end", options.end},
                   {"every", options.every},
@@ -72,9 +72,9 @@ Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
 }
 
 void print_at_start(const io::Scenario& scenario, const State& start, const SimulateArguments& a) {
-  const Instant now = instant(*scenario.mechanism, start, options_of(scenario, a));
+  const Instant now = instant(*scenario.mechanism(), start, options_of(scenario, a));
   const std::vector<Contact>& contacts = scenario.terms.contacts;
-  const std::vector<std::string>& names = scenario.mechanism->coordinates();
+  const std::vector<std::string>& names = scenario.mechanism()->coordinates();
   io::Json json{{"scenario", scenario.name}, {"mode", mode_names(now.mode, contacts)}};
   std::string text = fmt::format("{}\nmode {} at {:.6g} s\n\n    {:<16} {:>14} {:>14} {:>16}\n",
                                  scenario.title, to_string(now.mode, contacts), start.time,

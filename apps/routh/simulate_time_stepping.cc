@@ -13,22 +13,22 @@ namespace {
 TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
                                           const SimulateArguments& a) {
   TimeSteppingOptions o;
-  o.h = a.step != 0 ? a.step : scenario.simulation.step;
+  o.h = a.step != 0 ? a.step : scenario.run.simulation.step;
   o.alpha = a.alpha;
   if (a.gamma >= 0) o.gamma = a.gamma;
-  o.end = a.end != 0 ? a.end : scenario.simulation.end;
+  o.end = a.end != 0 ? a.end : scenario.run.simulation.end;
   o.every = a.every;
   o.jacobians = a.jacobians == "start"      ? Jacobians::kStart
                 : a.jacobians == "midpoint" ? Jacobians::kMidpoint
                                             : Jacobians::kDefault;
   if (!a.detection.empty()) o.detection = a.detection == "on";
   o.stabilise = !a.no_stabilise;
-  o.edges = scenario.edges.value_or(0);
-  o.touching = scenario.touching;
+  o.edges = scenario.run.edges.value_or(0);
+  o.touching = scenario.run.touching;
   o.impulses = a.domain == "s";
   if (a.law == "plastic") throw io::InputError("--law plastic: only --method hybrid has it");
   // in the plane it is the scheme's own law; in space impacts are found where a law is asked for
-  if (!a.law.empty() && (a.law != "simultaneous" || scenario.model)) {
+  if (!a.law.empty() && (a.law != "simultaneous" || scenario.model())) {
     if (a.detection == "off")
       throw io::InputError("--law: needs the instants of impacts; leave out --detection off");
     o.law = impact_law(a.law, parse_count("--seed", a.seed));

@@ -101,7 +101,9 @@ std::string describe_before(const io::ImpactCase& impact) {
     for (const std::string& name : impact.apart)
       text += fmt::format("    {:<4} does not touch\n", name);
   }
-  for (const std::string& note : s.notes) text += fmt::format("    note: {}\n", note);
+  if (const auto* model = std::get_if<io::Model>(&s.what)) {
+    for (const std::string& note : model->notes) text += fmt::format("    note: {}\n", note);
+  }
   return text;
 }
 

@@ -151,11 +151,11 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   Content content;
   content.exact = figure.exact;
   content.other = figure.other;
-  if (impact.scenario.model) content.marks = marked_outcomes(impact, figure);
+  if (impact.scenario.model()) content.marks = marked_outcomes(impact, figure);
   if (figure.set) {
     std::size_t points = 0;
     for (const auto& path : figure.set->paths) {
-      if (content.light.size() >= most / (impact.scenario.model ? 64 : 4) || points > 10 * most)
+      if (content.light.size() >= most / (impact.scenario.model() ? 64 : 4) || points > 10 * most)
         break;
       content.light.push_back(path);
       points += path.size();
@@ -171,7 +171,7 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
     if (row.path.empty()) continue;
     if (!row.order) {
       at_once.paths.push_back(row.path);
-    } else if (impact.scenario.model) {
+    } else if (impact.scenario.model()) {
       // orders of many contacts with long names: one entry for all
       if (in_turn.empty()) in_turn.push_back({kSequential[0], "sequential", {}});
       in_turn[0].paths.push_back(row.path);
@@ -279,7 +279,8 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
       "{}set xlabel {}\nset ylabel {}\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set xtics nomirror {}\nset ytics nomirror {}\n{}",
       data, gnuplot_text(panel.x.label), gnuplot_text(panel.y.label), x.first, x.second, y.first,
-      y.second, tick(x.first, x.second + (impact.scenario.model ? 0.5 * (x.second - x.first) : 0)),
+      y.second,
+      tick(x.first, x.second + (impact.scenario.model() ? 0.5 * (x.second - x.first) : 0)),
       tick(y.first, y.second), plot);
 }
 
@@ -294,12 +295,12 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
                                 Vector2d& high) {
   const Scenario& s = impact.scenario;
   low = Vector2d::Constant(HUGE_VAL), high = Vector2d::Constant(-HUGE_VAL);
-  extent(*s.mechanism, s.q, low, high);
+  extent(*s.mechanism(), s.q, low, high);
   const double size = (high - low).maxCoeff();
   const auto moved = [&](const VectorXd& v, double sign) {
     // the time in which the fastest outline point travels an eighth of the mechanism
     double fastest = 0;
-    for (const Frame& f : s.mechanism->frames(s.q, v)) {
+    for (const Frame& f : s.mechanism()->frames(s.q, v)) {
       fastest = std::max(fastest, f.velocity.norm() + std::abs(f.omega) * 0.3 * size);
     }
     const double t = fastest > 1e-12 ? size / 8 / fastest : 0;
@@ -321,7 +322,7 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
       title += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(row.modes[i]));
     sketches.push_back({title.empty() ? "after" : title, colour, moved(row.velocity, 1)});
   }
-  for (const Sketch& sketch : sketches) extent(*s.mechanism, sketch.q, low, high);
+  for (const Sketch& sketch : sketches) extent(*s.mechanism(), sketch.q, low, high);
   const Vector2d margin = Vector2d::Constant(0.08 * (high - low).maxCoeff());
   low -= margin, high += margin;
   return sketches;
@@ -341,15 +342,15 @@ std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const V
       "set title {} offset 0,-0.7\nset xrange [{}:{}]\nset yrange [{}:{}]\n{}"
       "plot $planes w l lw 3 lc rgb '#9a9a9a' notitle, $now w l lw 1.2 lc rgb '#b5b5b5' notitle, "
       "$moved w l lw 2 lc rgb '{}' notitle\nunset label\n",
-      polylines(planes(*s.mechanism, low, high)), polylines(outlines(*s.mechanism, s.q)),
-      polylines(outlines(*s.mechanism, sketch.q)), gnuplot_text(sketch.title), low.x(), high.x(),
+      polylines(planes(*s.mechanism(), low, high)), polylines(outlines(*s.mechanism(), s.q)),
+      polylines(outlines(*s.mechanism(), sketch.q)), gnuplot_text(sketch.title), low.x(), high.x(),
       low.y(), high.y(), names, sketch.colour);
 }
 
 /// The whole figure: sketches above, velocities below, one legend at the foot.
 std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
                    const std::string& terminal) {
-  const bool model = impact.scenario.model != nullptr;
+  const bool model = impact.scenario.model() != nullptr;
   const std::vector<Panel> panels = impact.problem().tangents == 2
                                         ? panels_in_space(impact, spread_of(impact, figure))
                                         : panels_of(impact);
@@ -362,7 +363,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
     const double each = width / static_cast<double>(in_space->q.size());
     return std::clamp(each / in_space->aspect() + 26, 180.0, 380.0);
   };
-  const double sketch_height = impact.scenario.mechanism ? 210 : model ? model_height() : 0;
+  const double sketch_height = impact.scenario.mechanism() ? 210 : model ? model_height() : 0;
   const double panel_height = 380, legend = 46, heading = 40;
   const double height = sketch_height + rows * panel_height + legend + heading;
 
@@ -373,7 +374,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       terminal, width, height, gnuplot_text(figure.title.substr(0, figure.title.find(" ("))));
 
   // the mechanism
-  if (impact.scenario.mechanism) {
+  if (impact.scenario.mechanism()) {
     Vector2d low, high;
     const std::vector<Sketch> sketches = sketches_of(impact, figure, low, high);
     text +=

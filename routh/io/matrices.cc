@@ -147,7 +147,7 @@ void read_contact_space(const Field& field, Scenario& scenario) {
   scenario.terms.A = MatrixXd(0, n);
   scenario.terms.joint_gap = VectorXd(0);
   scenario.v = c;
-  scenario.delassus = G;
+  scenario.what = ContactSpace{G};
   const VectorXd mu = read_friction(field, m);
   const std::vector<std::string> names = read_names(field, m);
   const MatrixXd rows = MatrixXd::Identity(n, n);

@@ -69,12 +69,10 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
     if (scenario.title.empty()) scenario.title = std::filesystem::path(file).stem().string();
     scenario.coordinates = system->coordinate_names();
     scenario.velocities = system->velocity_names();
-    scenario.states = system->keyframes();
-    scenario.notes = system->notes();
     scenario.q = state.q, scenario.v = state.v;
     scenario.terms = system->terms(state.q, state.v);
-    scenario.touching = kTouching;
-    scenario.model = std::move(system);
+    scenario.run.touching = kTouching;
+    scenario.what = Model{system, system->keyframes(), system->notes()};
     return scenario;
   } catch (const std::invalid_argument& e) {
     throw InputError(e.what());
@@ -82,7 +80,7 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
 }
 
 std::string nearest_gaps(const Scenario& scenario) {
-  mujoco::System far = *scenario.model;
+  mujoco::System far = *scenario.model();
   far.set_reach(2);
   std::vector<Contact> contacts = far.terms(scenario.q, scenario.v).contacts;
   std::sort(contacts.begin(), contacts.end(),
@@ -99,19 +97,19 @@ std::string nearest_gaps(const Scenario& scenario) {
 }
 
 std::vector<Surface> surfaces(const Scenario& scenario, const VectorXd& q, int segments) {
-  return scenario.model->shapes(q, segments);
+  return scenario.model()->shapes(q, segments);
 }
 
 Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
                                   const VectorXd& v) {
-  return scenario.model->relative_velocity(contact, scenario.q, v);
+  return scenario.model()->relative_velocity(contact, scenario.q, v);
 }
 
 MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& contacts,
                              std::optional<double> time_constant) {
   const mujoco::OwnOutcome own =
-      mujoco::own_outcome(*scenario.model, {0, scenario.q, scenario.v},
-                          {.touching = scenario.touching, .time_constant = time_constant});
+      mujoco::own_outcome(*scenario.model(), {0, scenario.q, scenario.v},
+                          {.touching = scenario.run.touching, .time_constant = time_constant});
   MujocoOutcome outcome{.reached = own.reached,
                         .velocity = own.v_stop,
                         .contact = VectorXd(3 * contacts.size()),
@@ -121,7 +119,7 @@ MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& c
                         .penetration = own.penetration,
                         .steps = own.steps};
   // soft contacts take time: bodies have moved, and contacts with them
-  const std::vector<Contact> now = scenario.model->terms(own.q_stop, own.v_stop).contacts;
+  const std::vector<Contact> now = scenario.model()->terms(own.q_stop, own.v_stop).contacts;
   const auto m = static_cast<Eigen::Index>(contacts.size());
   for (Eigen::Index i = 0; i < m; ++i) {
     const Contact& before = scenario.terms.contacts[contacts[i]];

@@ -49,7 +49,7 @@ std::string title_of(const ImpactCase& impact, const VectorXd& c) {
 VectorXd moved(const Scenario& scenario, const VectorXd& v, double sign) {
   const auto place = [&](double dt) {
     VectorXd q = scenario.q;
-    scenario.model->integrate(q, v, sign * dt);
+    scenario.model()->integrate(q, v, sign * dt);
     return q;
   };
   const double dt = 1e-4;

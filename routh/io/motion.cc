@@ -32,7 +32,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["coordinates"] = motion.scenario.coordinates;
   j["velocities"] = motion.scenario.velocities;
   j["contacts"] = Json::array();
-  if (motion.scenario.model) {
+  if (motion.scenario.model()) {
     j["contacts"] = t.contact_names;
   } else {
     for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);
@@ -112,7 +112,7 @@ std::string to_csv(const Motion& motion) {
   std::string text = "time";
   for (const std::string& name : names) text += fmt::format(",{}", csv_cell(name));
   for (const std::string& name : motion.scenario.velocities)
-    text += fmt::format(",{}", csv_cell((motion.scenario.model ? "v." : "d/dt ") + name));
+    text += fmt::format(",{}", csv_cell((motion.scenario.model() ? "v." : "d/dt ") + name));
   text += t.energy.empty() ? "\n" : ",energy\n";
   for (std::size_t k = 0; k < t.time.size(); ++k) {
     text += fmt::format("{}", t.time[k]);

@@ -160,10 +160,10 @@ void window(const Motion& motion, Vector2d& low, Vector2d& high) {
   low = Vector2d::Constant(HUGE_VAL), high = -low;
   for (int k = 0; k <= 60; ++k) {
     const double time = frame_time(t, k, 61);
-    extent(*motion.scenario.mechanism, at_time(t, time), low, high);
+    extent(*motion.scenario.picture(), at_time(t, time), low, high);
   }
   // planes nearby belong to the picture
-  for (const ContactPair& pair : motion.scenario.mechanism->contacts()) {
+  for (const ContactPair& pair : motion.scenario.picture()->contacts()) {
     const Edge* edge = std::get_if<Edge>(&pair.second);
     if (!edge || edge->body != kWorld) continue;
     for (int axis = 0; axis < 2; ++axis) {
@@ -185,7 +185,7 @@ void window(const Motion& motion, Vector2d& low, Vector2d& high) {
 
 std::string strip_script(const Motion& motion, const std::string& terminal) {
   const Trajectory& t = motion.trajectory;
-  const PlanarMechanism& mechanism = *motion.scenario.mechanism;
+  const PlanarMechanism& mechanism = *motion.scenario.picture();
   Vector2d low, high;
   window(motion, low, high);
   const double aspect = (high - low).x() / (high - low).y();
@@ -213,7 +213,7 @@ std::string strip_script(const Motion& motion, const std::string& terminal) {
 
 std::string animated_gif_script(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
-  const PlanarMechanism& mechanism = *motion.scenario.mechanism;
+  const PlanarMechanism& mechanism = *motion.scenario.picture();
   Vector2d low, high;
   window(motion, low, high);
   const double aspect = std::clamp((high - low).x() / (high - low).y(), 0.3, 4.0);
@@ -240,7 +240,7 @@ std::string animated_gif_script(const Motion& motion) {
 /// Scalable and small: every body is drawn once and moved by its pose over time.
 std::string animated_svg(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
-  const PlanarMechanism& mechanism = *motion.scenario.mechanism;
+  const PlanarMechanism& mechanism = *motion.scenario.picture();
   Vector2d low, high;
   window(motion, low, high);
   const double width = 800, scale = width / (high - low).x(), height = scale * (high - low).y();
@@ -319,11 +319,11 @@ std::string animated_svg(const Motion& motion) {
 void animate(const Motion& motion, const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".svg") {
-    write_file(path, motion.scenario.model ? model_animated_svg(motion) : animated_svg(motion));
+    write_file(path, motion.scenario.model() ? model_animated_svg(motion) : animated_svg(motion));
   } else if (ending == ".gif") {
     require_gnuplot();
-    write_file(path, run_gnuplot(motion.scenario.model ? model_gif_script(motion)
-                                                       : animated_gif_script(motion)));
+    write_file(path, run_gnuplot(motion.scenario.model() ? model_gif_script(motion)
+                                                         : animated_gif_script(motion)));
   } else {
     throw InputError(fmt::format("--animate {}: the name must end in .svg or .gif", path));
   }
@@ -333,10 +333,10 @@ std::vector<std::string> draw(const Motion& motion, const std::string& name,
                               const std::string& folder) {
   std::vector<std::string> written = render(
       folder, name, [&](const std::string& terminal) { return plots_script(motion, terminal); });
-  if (!motion.scenario.mechanism && !motion.scenario.model) return written;
+  if (!motion.scenario.picture() && !motion.scenario.model()) return written;
   for (std::string& path : render(folder, name + "-strip", [&](const std::string& terminal) {
-         return motion.scenario.model ? model_strip_script(motion, terminal)
-                                      : strip_script(motion, terminal);
+         return motion.scenario.model() ? model_strip_script(motion, terminal)
+                                        : strip_script(motion, terminal);
        }))
     written.push_back(std::move(path));
   written.push_back((std::filesystem::path(folder) / (name + "-animation.svg")).string());

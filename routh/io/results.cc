@@ -119,10 +119,10 @@ double since(std::chrono::steady_clock::time_point began) {
 /// What reduce() makes of other scenarios, as it was given.
 ReducedImpact in_contact_space(const Scenario& s, std::vector<int> contacts) {
   const Eigen::Index n = s.v.size(), m = static_cast<Eigen::Index>(contacts.size());
-  ReducedImpact reduced{.problem = {.G = *s.delassus, .c = s.v, .mu = VectorXd(m)},
+  ReducedImpact reduced{.problem = {.G = s.contact_space()->G, .c = s.v, .mu = VectorXd(m)},
                         .J = Eigen::MatrixXd::Identity(n, n),
-                        .Mdag = *s.delassus,
-                        .W = *s.delassus,
+                        .Mdag = s.contact_space()->G,
+                        .W = s.contact_space()->G,
                         .contacts = std::move(contacts)};
   reduced.problem.tangents = static_cast<int>(n / m) - 1;
   for (Eigen::Index i = 0; i < m; ++i) reduced.problem.mu[i] = s.terms.contacts[i].mu;
@@ -142,19 +142,19 @@ bool ImpactCase::approaching() const { return colliding(problem(), problem().c);
 ImpactCase impact_case(Scenario scenario) {
   ImpactCase impact{.scenario = std::move(scenario)};
   const Scenario& s = impact.scenario;
-  if (!s.system.empty())
+  if (s.selected())
     throw InputError(
         fmt::format("{}: an event-selected system has no impacts; 'routh simulate {}' moves it",
                     s.name, s.name));
   try {
-    std::vector<int> contacts = touching_contacts(s.terms, s.touching);
-    if (s.extreme_points) contacts = extreme_points(s.terms, contacts);
-    impact.reduced = s.delassus ? in_contact_space(s, std::move(contacts))
-                                : reduce(s.terms, s.v, std::move(contacts));
+    std::vector<int> contacts = touching_contacts(s.terms, s.run.touching);
+    if (s.run.extreme_points) contacts = extreme_points(s.terms, contacts);
+    impact.reduced = s.contact_space() ? in_contact_space(s, std::move(contacts))
+                                       : reduce(s.terms, s.v, std::move(contacts));
   } catch (const std::invalid_argument& e) {
     throw InputError(
         fmt::format("{}: {}{}", s.name, e.what(),
-                    s.model ? "; lift the model, use --drop, or allow it with --touching" : ""));
+                    s.model() ? "; lift the model, use --drop, or allow it with --touching" : ""));
   }
   for (const Contact& contact : s.terms.contacts) impact.apart.push_back(contact.name);
   for (const int i : impact.reduced.contacts) {
@@ -164,19 +164,19 @@ ImpactCase impact_case(Scenario scenario) {
   }
   if (impact.names.empty()) {
     throw InputError(
-        s.model
+        s.model()
             ? fmt::format("{}: no contact touches at this state; {}. Move it, or use --drop HEIGHT",
                           s.name, nearest_gaps(s))
             : fmt::format("{}: no contact touches at the start; close a gap first", s.name));
   }
-  if (s.model && !impact.approaching()) {
+  if (s.model() && !impact.approaching()) {
     throw InputError(
         fmt::format("{}: no contact approaches, there is no impact; {}", s.name, nearest_gaps(s)));
   }
   ImpactProblem& p = impact.reduced.problem;
-  p.edges = s.edges.value_or(0);
-  if (s.impact.step <= 0) {
-    impact.scenario.impact.step =
+  p.edges = s.run.edges.value_or(0);
+  if (s.run.impact.step <= 0) {
+    impact.scenario.run.impact.step =
         impact.approaching() ? -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean()
                              : 1;
   }
@@ -336,7 +336,8 @@ Json to_json(const ImpactCase& impact, const ImpactReport& report) {
   j["velocities"] = impact.scenario.velocities;
   if (p.tangents == 2) j["cone"] = p.circular() ? "circular" : "polygon";
   if (p.tangents == 2 && !p.circular()) j["edges"] = p.edges;
-  if (!impact.scenario.notes.empty()) j["notes"] = impact.scenario.notes;
+  const auto* model = std::get_if<Model>(&impact.scenario.what);
+  if (model && !model->notes.empty()) j["notes"] = model->notes;
   j["before"] = {{"velocity", list(impact.scenario.v)},
                  {"normal", normals(p, p.c)},
                  {"tangential", tangentials(p, p.c)},

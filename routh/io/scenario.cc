@@ -13,6 +13,7 @@
 #include "routh/io/matrices.h"
 #include "routh/io/mechanism.h"
 #include "routh/io/model.h"
+#include "routh/io/selected.h"
 #include "routh/io/text.h"
 #include "routh/simulate/reduce.h"
 
@@ -25,7 +26,7 @@ using Eigen::VectorXd;
 /// The start of a mechanism: named coordinates, then conditions that determine the rest.
 void read_start(const Field& field, Scenario& scenario) {
   field.allow_keys({"q", "v", "touch", "rest"});
-  const PlanarMechanism& mechanism = *scenario.mechanism;
+  const PlanarMechanism& mechanism = *scenario.mechanism();
   const auto coordinate = [&](const Field& at, const std::string& name) {
     const int i = index_of(mechanism.coordinates(), name);
     if (i < 0)
@@ -121,6 +122,17 @@ void read_parameters(const Field& root, const std::vector<Override>& overrides, 
 
 }  // namespace
 
+const std::vector<Limb>& Scenario::limbs() const {
+  static const std::vector<Limb> none;
+  const auto* m = std::get_if<Mechanism>(&what);
+  return m ? m->limbs : none;
+}
+
+const PlanarMechanism* Scenario::picture() const {
+  if (const SelectedSystem* s = selected()) return s->picture ? &*s->picture : nullptr;
+  return mechanism();
+}
+
 std::vector<std::string> scenario_names() {
   std::vector<std::string> names;
   for (const BuiltinScenario& s : builtin_scenarios()) names.emplace_back(s.name);
@@ -203,18 +215,15 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   if (root.has("mechanism")) {
     root.allow_keys({"title", "parameters", "mechanism", "start", "impact", "simulate"});
     LoadedMechanism loaded = read_mechanism(root["mechanism"], values);
-    scenario.mechanism = std::move(loaded.mechanism);
-    scenario.limbs = std::move(loaded.limbs);
+    scenario.what = Mechanism{std::move(loaded.mechanism), std::move(loaded.limbs)};
     scenario.q = loaded.q, scenario.v = loaded.v;
     if (root.has("start")) read_start(root["start"], scenario);
-    scenario.terms = scenario.mechanism->terms(scenario.q, scenario.v);
-    scenario.coordinates = scenario.velocities = scenario.mechanism->coordinates();
+    scenario.terms = scenario.mechanism()->terms(scenario.q, scenario.v);
+    scenario.coordinates = scenario.velocities = scenario.mechanism()->coordinates();
   } else if (root.has("system")) {
     root.allow_keys({"title", "parameters", "system", "simulate"});
-    scenario.system = root["system"].text();
-    const std::vector<std::string> known{"order-test", "hopper", "plate"};
-    if (index_of(known, scenario.system) < 0) root["system"].fail("must be one of " + join(known));
-    scenario.simulation.method = "event-selected";
+    read_selected(root["system"], scenario);
+    scenario.run.simulation.method = "event-selected";
   } else if (root.has("M")) {
     read_matrices(root, scenario);
   } else if (root.has("G")) {
@@ -233,7 +242,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
         impact[key].fail(fmt::format("must be a whole number from 1 to {:.0f}", most));
       return value;
     };
-    ImpactDefaults& defaults = scenario.impact;
+    ImpactDefaults& defaults = scenario.run.impact;
     defaults.step = impact.number_or("step", defaults.step);
     defaults.limit = static_cast<int>(whole("limit", defaults.limit, 1e6));
     defaults.samples =
@@ -243,7 +252,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   if (root.has("simulate")) {
     const Field simulate = root["simulate"];
     simulate.allow_keys({"method", "step", "end", "eps"});
-    SimulationDefaults& defaults = scenario.simulation;
+    SimulationDefaults& defaults = scenario.run.simulation;
     defaults.method = simulate.text_or("method", defaults.method);
     defaults.step = simulate.number_or("step", defaults.step);
     defaults.end = simulate.number_or("end", defaults.end);

@@ -4,22 +4,51 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "routh/event_selected/systems.h"
 #include "routh/model/limb.h"
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
 #include "routh/mujoco/system.h"
 
-/// Scenarios: a mechanism (or plain matrices) at the instant of an impact or the start of a motion,
-/// as a YAML file, or a model of MuJoCo (MJCF, URDF). docs/scenarios.md describes the format; the
-/// files in scenarios/ are part of the program.
+/// Scenarios: a mechanism, a model of MuJoCo (MJCF, URDF), an event-selected system or plain
+/// matrices, at the instant of an impact or the start of a motion. docs/scenarios.md describes the
+/// format; the files in scenarios/ are part of the program.
 namespace routh::io {
 
 struct Parameter {
   std::string name;
   double value = 0;
   std::string unit, about;
+};
+
+// What a scenario is about.
+
+/// A planar mechanism.
+struct Mechanism {
+  PlanarMechanism planar;
+  std::vector<Limb> limbs;  ///< its coordinates without mass
+};
+/// A model of MuJoCo, MJCF or URDF.
+struct Model {
+  std::shared_ptr<const mujoco::System> system;
+  std::vector<std::string> states;  ///< names of its keyframes
+  std::vector<std::string> notes;   ///< what is taken differently from the file
+};
+/// An event-selected system of P5.
+struct SelectedSystem {
+  std::string name;
+  std::variant<event_selected::OrderTest, event_selected::Hopper, event_selected::Plate> system;
+  Eigen::VectorXd start;
+  std::optional<PlanarMechanism> picture;  ///< at its coordinates; none: it cannot be drawn
+};
+/// M, Jn, Jt and v of one instant: Scenario::terms and v.
+struct Matrices {};
+/// G of one instant; Scenario::v is the contact velocity.
+struct ContactSpace {
+  Eigen::MatrixXd G;
 };
 
 /// How the paper or the author samples this impact.
@@ -37,33 +66,47 @@ struct SimulationDefaults {
   double eps = 1e-3;   ///< event-selected: width of a guard's neighbourhood, in the units of h
 };
 
-struct Scenario {
-  std::string name;  ///< of the built-in scenario, or the file's path
-  std::string title;
-  std::vector<Parameter> parameters;         ///< with overrides applied
-  std::optional<PlanarMechanism> mechanism;  ///< none for plain matrices, named systems and models
-  std::shared_ptr<const mujoco::System> model;  ///< of an MJCF or URDF file
-  std::string system;                           ///< an event-selected system of P5, by name
-  std::vector<std::string> coordinates;         ///< names of q
-  std::vector<std::string> velocities;          ///< names of v
-  std::vector<std::string> states;              ///< names of the model's keyframes
-  std::vector<std::string> notes;               ///< what is taken differently from the model
-  std::vector<Limb> limbs;                      ///< coordinates without mass
-  Eigen::VectorXd q, v;                         ///< at the start; q is empty for plain matrices
-  Terms terms;                                  ///< at the start
-  /// G of a problem given in contact space, where v is the contact velocity.
-  std::optional<Eigen::MatrixXd> delassus;
+/// What a run takes unless it is told otherwise.
+struct RunDefaults {
   double touching = 1e-6;  ///< gaps up to this take part in an impact [m]
   /// Of friction cones in space; 0: circular. Not given: as suits the law or method.
   std::optional<int> edges;
   bool extreme_points = false;  ///< leave out contacts inside a patch of others
   ImpactDefaults impact;
   SimulationDefaults simulation;
+};
 
-  /// What moves: the mechanism or the model; none for plain matrices and named systems.
-  const System* moving() const {
-    return mechanism ? static_cast<const System*>(&*mechanism) : model.get();
+struct Scenario {
+  std::string name;  ///< of the built-in scenario, or the file's path
+  std::string title;
+  std::vector<Parameter> parameters;  ///< with overrides applied
+  std::variant<Matrices, ContactSpace, Mechanism, Model, SelectedSystem> what;
+  std::vector<std::string> coordinates;  ///< names of q
+  std::vector<std::string> velocities;   ///< names of v
+  Eigen::VectorXd q, v;                  ///< at the start; q is empty for matrices
+  Terms terms;                           ///< at the start; of a selected system names of contacts
+  RunDefaults run;
+
+  // what it is, or null
+  const PlanarMechanism* mechanism() const {
+    const auto* m = std::get_if<Mechanism>(&what);
+    return m ? &m->planar : nullptr;
   }
+  const mujoco::System* model() const {
+    const auto* m = std::get_if<Model>(&what);
+    return m ? m->system.get() : nullptr;
+  }
+  const SelectedSystem* selected() const { return std::get_if<SelectedSystem>(&what); }
+  const ContactSpace* contact_space() const { return std::get_if<ContactSpace>(&what); }
+
+  /// What moves: the mechanism or the model; none for matrices and selected systems.
+  const System* moving() const {
+    return mechanism() ? static_cast<const System*>(mechanism()) : model();
+  }
+  /// Coordinates of the mechanism without mass.
+  const std::vector<Limb>& limbs() const;
+  /// What is drawn at q in the plane: the mechanism, or the picture of a selected system.
+  const PlanarMechanism* picture() const;
 };
 
 struct Override {

@@ -22,7 +22,7 @@ TEST(ExactScenarios, HoldEveryOutcomeOfTheOtherLaws) {
       EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9 * speed)
           << name << " " << row.law;
     const SetResult set = set_valued(
-        impact.problem(), {.samples = 2000, .step = impact.scenario.impact.step, .keep = 2000});
+        impact.problem(), {.samples = 2000, .step = impact.scenario.run.impact.step, .keep = 2000});
     for (const SetSample& s : set.kept)
       EXPECT_LT(nearest_point(r.pieces, s.outcome.c_plus).distance, 1e-9 * speed) << name;
   }
@@ -109,7 +109,7 @@ TEST(ExactScenarios, ImpactsOfAnEnsembleLandInTheSet) {
     const ImpactCase impact = impact_case(load_scenario(name));
     const std::vector<Polytope> pieces = exact(impact.problem()).pieces;
     const EnsembleResult runs =
-        ensemble(*impact.scenario.mechanism, {0, impact.scenario.q, impact.scenario.v},
+        ensemble(*impact.scenario.mechanism(), {0, impact.scenario.q, impact.scenario.v},
                  HybridOptions{.end = 1e-3, .every = 1e-3}, {.runs = 100, .keep = 100});
     ASSERT_EQ(runs.kept.size(), 100u);
     for (const Trajectory& t : runs.kept) {

@@ -60,8 +60,8 @@ TEST(KnownResults, LcpsPerSampleAndAmbiguity) {
   const auto sampled = [](const char* name) {
     const ImpactCase impact = impact_case(load_scenario(name));
     return set_valued(impact.problem(), {.samples = 1 << 14,
-                                         .step = impact.scenario.impact.step,
-                                         .limit = impact.scenario.impact.limit});
+                                         .step = impact.scenario.run.impact.step,
+                                         .limit = impact.scenario.run.impact.limit});
   };
   const auto lcps = [](const SetResult& r) {
     return static_cast<double>(r.steps) / static_cast<double>(r.samples);

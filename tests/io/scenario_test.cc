@@ -43,13 +43,30 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
+TEST(Scenario, SaysWhatItIs) {
+  const Scenario block = load_scenario("rocking-block");
+  EXPECT_TRUE(block.mechanism() && block.moving() == block.mechanism());
+  EXPECT_EQ(block.picture(), block.mechanism());
+  EXPECT_FALSE(block.model() || block.selected() || block.contact_space());
+  // a system of P5 has a picture, but is no mechanism
+  const Scenario plate = load_scenario("plate", {{"springs", 5}});
+  ASSERT_TRUE(plate.selected());
+  EXPECT_FALSE(plate.mechanism() || plate.moving() || plate.model());
+  ASSERT_TRUE(plate.picture());
+  EXPECT_EQ(plate.picture()->nq(), 3);
+  EXPECT_EQ(plate.terms.contacts.size(), 5u);
+  EXPECT_EQ(plate.run.simulation.method, "event-selected");
+  EXPECT_FALSE(load_scenario("order-test").picture());
+  EXPECT_THROW((void)load_scenario("plate", {{"mass", 0}}), InputError);
+}
+
 TEST(Scenario, EveryBuiltInOneIsAMechanismOrASystemAndThePapersImpactsApproach) {
   const std::vector<std::string> names = scenario_names();
   EXPECT_GE(names.size(), 17u);
   for (const std::string& name : names) {
     if (is_model(name) && !has_models()) continue;
     const Scenario s = load_scenario(name);
-    EXPECT_TRUE(s.moving() || !s.system.empty()) << name;
+    EXPECT_TRUE(s.moving() || s.selected()) << name;
     EXPECT_NE(s.title, name);
     if (s.terms.joint_gap.size() > 0) {
       EXPECT_LT(s.terms.joint_gap.cwiseAbs().maxCoeff(), 1e-12) << name;
@@ -66,10 +83,10 @@ TEST(Scenario, EveryBuiltInOneIsAMechanismOrASystemAndThePapersImpactsApproach) 
 
 TEST(Scenario, ItemsRepeatWithTheirNumberInNamesAndExpressions) {
   const Scenario s = load_scenario("box-stack", {{"n", 3}});
-  EXPECT_EQ(s.mechanism->nv(), 9);
-  EXPECT_EQ(s.mechanism->bodies()[2].name, "box3");
+  EXPECT_EQ(s.mechanism()->nv(), 9);
+  EXPECT_EQ(s.mechanism()->bodies()[2].name, "box3");
   EXPECT_NEAR(s.q[7], 3 * 0.001 + 2.5 * 0.2, 1e-15);
-  EXPECT_EQ(s.mechanism->contacts().back().name, "under_right3");
+  EXPECT_EQ(s.mechanism()->contacts().back().name, "under_right3");
 }
 
 TEST(Scenario, OverridesChangeParametersAndWhatFollowsFromThem) {
@@ -181,7 +198,7 @@ TEST_F(ScenarioFile, InContactSpaceHasTheOutcomesOfItsMechanism) {
   for (const char* name : {"rocking-block", "compass-gait", "thrown-box"}) {
     if (is_model(name) && !has_models()) continue;
     Scenario scenario = load_scenario(name);
-    scenario.edges = kEdges;
+    scenario.run.edges = kEdges;
     const ImpactCase by_mechanism = impact_case(scenario);
     const ImpactProblem& p = by_mechanism.problem();
     const int m = p.contacts(), k = 1 + p.tangents, n = k * m;
@@ -198,7 +215,7 @@ TEST_F(ScenarioFile, InContactSpaceHasTheOutcomesOfItsMechanism) {
           load_scenario(write("G: " + yaml(G) + "\nc: " + yaml(c) + "\nmu: " + yaml(p.mu) +
                               "\ntangents: " + std::to_string(p.tangents) +
                               (in_turn ? "\norder: by_contact\n" : "\n")));
-      given.edges = kEdges;
+      given.run.edges = kEdges;
       const ImpactCase impact = impact_case(given);
       EXPECT_EQ(impact.problem().tangents, p.tangents);
       const ImpactReport report = report_simultaneous(impact, {});

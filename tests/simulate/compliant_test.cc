@@ -36,10 +36,10 @@ TEST(Compliant, StifferContactsTendToARigidOutcome) {
   const io::Scenario s = io::load_scenario("rocking-block");
   const auto separating = [&](double k) {
     const Trajectory t = simulate(
-        *s.mechanism, {0, s.q, s.v},
+        *s.mechanism(), {0, s.q, s.v},
         CompliantOptions{.stiffness = {10 * k, k}, .end = 1, .every = 1, .resolved = 1e-3 / k});
     EXPECT_LE(t.energy.back(), t.energy.front());
-    return s.mechanism->terms(t.final.q, t.final.v).contacts[0].Jn.dot(t.final.v);
+    return s.mechanism()->terms(t.final.q, t.final.v).contacts[0].Jn.dot(t.final.v);
   };
   const double limit = separating(1e10);
   EXPECT_GT(limit, 0.01);
@@ -57,7 +57,7 @@ TEST(Compliant, ABlockRocksToRestAndNothingIsLost) {
   const io::Scenario s = io::load_scenario("rocking-block");
   const double k = 1e6;
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v},
+      simulate(*s.mechanism(), {0, s.q, s.v},
                CompliantOptions{.stiffness = {1e3 * k, k}, .end = 1, .every = 0.01});
   EXPECT_EQ(t.final.time, 1);
   EXPECT_LT(t.max_penetration, 1e-3);
@@ -72,7 +72,7 @@ TEST(Compliant, ItDoesNotMatterWhenAnImpactHappens) {
   const io::Scenario s = io::load_scenario("rocking-block");
   const auto after = [&](double time) {
     const CompliantOptions options{.stiffness = {1e7, 1e6}, .end = time + 0.02, .every = 0.003};
-    return simulate(*s.mechanism, {time, s.q, s.v}, options).final;
+    return simulate(*s.mechanism(), {time, s.q, s.v}, options).final;
   };
   const State early = after(0);
   for (const double time : {1.0, 1e3}) {
@@ -87,9 +87,9 @@ TEST(Compliant, TheStifferCornerGoesFirst) {
   const io::Scenario s = io::load_scenario("rocking-block");
   const auto normals = [&](double ka, double kb) {
     const Trajectory t =
-        simulate(*s.mechanism, {0, s.q, s.v},
+        simulate(*s.mechanism(), {0, s.q, s.v},
                  CompliantOptions{.stiffness = {ka, kb}, .end = 1, .every = 1, .resolved = 1e-9});
-    const Terms terms = s.mechanism->terms(t.final.q, t.final.v);
+    const Terms terms = s.mechanism()->terms(t.final.q, t.final.v);
     return Eigen::Vector2d(terms.contacts[0].Jn.dot(t.final.v),
                            terms.contacts[1].Jn.dot(t.final.v));
   };
@@ -107,7 +107,7 @@ TEST(Compliant, BadInputIsRefused) {
        {CompliantOptions{}, CompliantOptions{.stiffness = {-1}},
         CompliantOptions{.stiffness = {1, 2, 3}}, CompliantOptions{.stiffness = {1}, .eps = 0},
         CompliantOptions{.stiffness = {1}, .end = -1}})
-    EXPECT_THROW((void)simulate(*s.mechanism, start, bad), std::invalid_argument);
+    EXPECT_THROW((void)simulate(*s.mechanism(), start, bad), std::invalid_argument);
 }
 
 TEST(Compliant, WhatTouchesAtTheStartDoesNotFallThrough) {
@@ -115,7 +115,7 @@ TEST(Compliant, WhatTouchesAtTheStartDoesNotFallThrough) {
   for (const char* name : {"stick-slip", "sliding-ladder"}) {
     const io::Scenario s = io::load_scenario(name);
     const Trajectory t =
-        simulate(*s.mechanism, {0, s.q, s.v}, CompliantOptions{.stiffness = {1e6}, .end = 0.1});
+        simulate(*s.mechanism(), {0, s.q, s.v}, CompliantOptions{.stiffness = {1e6}, .end = 0.1});
     EXPECT_LT(t.max_penetration, 1e-3) << name;
   }
 }

@@ -32,8 +32,8 @@ struct Executed {
 Executed run(const std::string& name, HybridOptions options,
              const std::vector<io::Override>& set = {}) {
   Executed r{io::load_scenario(name, set), {}};
-  options.limbs = r.scenario.limbs;
-  r.trajectory = simulate(*r.scenario.mechanism, {0, r.scenario.q, r.scenario.v}, options);
+  options.limbs = r.scenario.limbs();
+  r.trajectory = simulate(*r.scenario.mechanism(), {0, r.scenario.q, r.scenario.v}, options);
   return r;
 }
 
@@ -135,7 +135,7 @@ TEST(Hybrid, BlockComesToRestBelowSixCentimetresPerSecond) {
     VectorXd v(3);
     v << -omega * h / 2, omega * w / 2, omega;
     const Trajectory t =
-        simulate(*s.mechanism, {0, s.q, v}, HybridOptions{.end = 1e-3, .dt_pseudo = 0.03});
+        simulate(*s.mechanism(), {0, s.q, v}, HybridOptions{.end = 1e-3, .dt_pseudo = 0.03});
     ASSERT_FALSE(t.events.empty());
     EXPECT_EQ(to_string(t.events[0].mode_after, s.terms.contacts),
               speed < threshold ? "{l, r}" : "{r}");
@@ -224,7 +224,7 @@ VectorXd one_leg_by_hand() {
 
 TEST(Hybrid, MasslessLegMovesTheBodyAsNewtonAndEulerSay) {
   const io::Scenario s = io::load_scenario("massless-leg");
-  const Instant now = instant(*s.mechanism, {0, s.q, s.v}, {.limbs = s.limbs});
+  const Instant now = instant(*s.mechanism(), {0, s.q, s.v}, {.limbs = s.limbs()});
   const VectorXd hand = one_leg_by_hand();
   EXPECT_EQ(now.mode[0], Grip::kStick);
   EXPECT_LT((now.acceleration.head(3) - hand.head(3)).norm(), 1e-9 * hand.norm());
@@ -236,7 +236,7 @@ TEST(Hybrid, MasslessLegMovesTheBodyAsNewtonAndEulerSay) {
 TEST(Hybrid, SmallLegMassesTendToTheMasslessLeg) {
   const auto at_start = [](double mass) {
     const io::Scenario s = io::load_scenario("massless-leg", {{"leg_mass", mass}});
-    return instant(*s.mechanism, {0, s.q, s.v}, {.limbs = s.limbs});
+    return instant(*s.mechanism(), {0, s.q, s.v}, {.limbs = s.limbs()});
   };
   const Instant limit = at_start(0);
   for (const double mass : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
@@ -341,7 +341,7 @@ TEST(Hybrid, TimeSteppingConvergesToTheExecution) {
     std::vector<double> errors;
     for (const double h : {4e-3, 2e-3, 1e-3, 5e-4}) {
       const Trajectory t =
-          simulate(*exact.scenario.mechanism, {0, exact.scenario.q, exact.scenario.v},
+          simulate(*exact.scenario.mechanism(), {0, exact.scenario.q, exact.scenario.v},
                    TimeSteppingOptions{.h = h, .end = c.end});
       errors.push_back((t.final.q - exact.trajectory.final.q).norm());
     }
@@ -424,7 +424,7 @@ TEST(Hybrid, HexapodReachesTheLedge) {
 TEST(Hybrid, BadInputIsNamed) {
   const io::Scenario s = io::load_scenario("rocking-block-p4");
   const auto with = [&](HybridOptions o, VectorXd q) {
-    return complaint([&] { (void)simulate(*s.mechanism, {0, q, s.v}, o); });
+    return complaint([&] { (void)simulate(*s.mechanism(), {0, q, s.v}, o); });
   };
   EXPECT_NE(with({.end = -1}, s.q).find("end"), std::string::npos);
   EXPECT_NE(with({.dt_pseudo = -1}, s.q).find("dt_pseudo"), std::string::npos);
@@ -472,7 +472,7 @@ TEST(Hybrid, LimbThatNothingDeterminesIsNamed) {
   VectorXd q = s.q;
   q[1] += 0.1;  // in the air without a law
   const std::string text = complaint([&] {
-    (void)simulate(*s.mechanism, {0, q, s.v}, HybridOptions{});
+    (void)simulate(*s.mechanism(), {0, q, s.v}, HybridOptions{});
   });
   EXPECT_NE(text.find("leg.angle"), std::string::npos) << text;
 }

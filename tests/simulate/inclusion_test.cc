@@ -20,14 +20,14 @@ using Eigen::VectorXd;
 
 Trajectory zeno_block(double every) {
   const io::Scenario s = io::load_scenario("zeno-block");
-  return simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 3, .every = every});
+  return simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 3, .every = every});
 }
 
 TEST(Inclusion, TheZenoBlockMeetsThePrintedNumbers) {
   // P1 section 4.3: apex 0.22 rad, t(s*) = 2.67, s* = 28.4; and s* = (1 + g) t* - 1/2 exactly
   const io::Scenario s = io::load_scenario("zeno-block");
   const Trajectory t = zeno_block(1e-3);
-  const InclusionPath path = inclusion(*s.mechanism, t);
+  const InclusionPath path = inclusion(*s.mechanism(), t);
   double apex = 0;
   for (const VectorXd& q : t.q) apex = std::max(apex, q[2]);
   EXPECT_NEAR(apex, 0.22, 0.005);
@@ -44,7 +44,7 @@ TEST(Inclusion, TheZenoBlockMeetsThePrintedNumbers) {
 
 TEST(Inclusion, TimeAndImpulseAddUpToS) {
   const io::Scenario s = io::load_scenario("zeno-block");
-  const InclusionPath path = inclusion(*s.mechanism, zeno_block(0.01));
+  const InclusionPath path = inclusion(*s.mechanism(), zeno_block(0.01));
   for (std::size_t k = 0; k + 1 < path.s.size(); ++k) {
     EXPECT_GE(path.s[k + 1], path.s[k]);
     EXPECT_GE(path.t[k + 1], path.t[k]);
@@ -57,13 +57,13 @@ TEST(Inclusion, TimeAndImpulseAddUpToS) {
 TEST(Inclusion, ThePathSolvesTheInclusionAndAForgedOneDoesNot) {
   for (const char* name : {"zeno-block", "hill", "rocking-block-p4"}) {
     const io::Scenario s = io::load_scenario(name);
-    const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
-                                  HybridOptions{.end = s.simulation.end, .every = 2e-3});
-    InclusionPath path = inclusion(*s.mechanism, t);
-    EXPECT_LT(inclusion_residual(*s.mechanism, path).largest, 1e-6) << name;
+    const Trajectory t = simulate(*s.mechanism(), {0, s.q, s.v},
+                                  HybridOptions{.end = s.run.simulation.end, .every = 2e-3});
+    InclusionPath path = inclusion(*s.mechanism(), t);
+    EXPECT_LT(inclusion_residual(*s.mechanism(), path).largest, 1e-6) << name;
     // a velocity that no force explains
     path.v[path.v.size() / 2][0] += 0.05;
-    EXPECT_GT(inclusion_residual(*s.mechanism, path).largest, 2e-2) << name;
+    EXPECT_GT(inclusion_residual(*s.mechanism(), path).largest, 2e-2) << name;
   }
 }
 
@@ -71,32 +71,33 @@ TEST(Inclusion, AnImpactThatSlipsAndSticksBends) {
   // a point that lands at 1 m/s on friction that stops it: slip, then stick, within the impact
   const io::Scenario s = io::load_scenario("point-drop");
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v},
+      simulate(*s.mechanism(), {0, s.q, s.v},
                HybridOptions{.end = 0.5, .every = 1e-3, .law = impact_law("sequential")});
-  EXPECT_LT(inclusion_residual(*s.mechanism, inclusion(*s.mechanism, t)).largest, 1e-6);
+  EXPECT_LT(inclusion_residual(*s.mechanism(), inclusion(*s.mechanism(), t)).largest, 1e-6);
 }
 
 TEST(Inclusion, ATrajectoryWithoutForcesIsRefused) {
   const io::Scenario s = io::load_scenario("zeno-block");
   Trajectory t = zeno_block(0.1);
   t.extras = {};
-  EXPECT_THROW((void)inclusion(*s.mechanism, t), std::invalid_argument);
-  const Trajectory plain = simulate(*s.mechanism, {0, s.q, s.v}, TimeSteppingOptions{.end = 0.1});
+  EXPECT_THROW((void)inclusion(*s.mechanism(), t), std::invalid_argument);
+  const Trajectory plain = simulate(*s.mechanism(), {0, s.q, s.v}, TimeSteppingOptions{.end = 0.1});
   EXPECT_TRUE(plain.impulse.empty());
-  EXPECT_THROW((void)inclusion(*s.mechanism, plain), std::invalid_argument);
+  EXPECT_THROW((void)inclusion(*s.mechanism(), plain), std::invalid_argument);
 }
 
 /// Residual of a run of time-stepping. At the instant of a collision the other contacts are closed
 /// and at rest to the order of the scheme.
 InclusionResidual stepped(const io::Scenario& s, double h, double alpha, double end) {
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v},
+      simulate(*s.mechanism(), {0, s.q, s.v},
                TimeSteppingOptions{.h = h, .alpha = alpha, .end = end, .impulses = true});
   EXPECT_EQ(t.impulse.size() + 1, t.time.size());
-  const InclusionPath path = inclusion(*s.mechanism, t);
+  const InclusionPath path = inclusion(*s.mechanism(), t);
   EXPECT_EQ(path.t.back(), end);
   return inclusion_residual(
-      *s.mechanism, path, {.gap = std::max(1e-6, 4 * h * h), .slow = alpha == 1 ? h : 10 * h * h});
+      *s.mechanism(), path,
+      {.gap = std::max(1e-6, 4 * h * h), .slow = alpha == 1 ? h : 10 * h * h});
 }
 
 TEST(Inclusion, TimeSteppingSolvesItInTheLimit) {
@@ -138,36 +139,36 @@ TEST(Inclusion, JointsHoldAlongThePath) {
 
 TEST(Inclusion, AForgedRunOfTimeSteppingIsFound) {
   const io::Scenario s = io::load_scenario("tilted-box");
-  const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
+  const Trajectory t = simulate(*s.mechanism(), {0, s.q, s.v},
                                 TimeSteppingOptions{.h = 1e-3, .end = 0.6, .impulses = true});
-  InclusionPath path = inclusion(*s.mechanism, t);
+  InclusionPath path = inclusion(*s.mechanism(), t);
   const InclusionTolerance tolerance{.gap = 1e-6, .slow = 1e-5};
-  EXPECT_LT(inclusion_residual(*s.mechanism, path, tolerance).largest, 2e-4);
+  EXPECT_LT(inclusion_residual(*s.mechanism(), path, tolerance).largest, 2e-4);
   path.v[path.v.size() - 10][1] += 0.05;
-  EXPECT_GT(inclusion_residual(*s.mechanism, path, tolerance).largest, 0.1);
+  EXPECT_GT(inclusion_residual(*s.mechanism(), path, tolerance).largest, 0.1);
 }
 
 TEST(Inclusion, SequencesOfImpactsMoveAlongTheirOwnPath) {
   // a flat block: one corner after the other, back and forth; the straight line is not a solution
   const io::Scenario s = io::load_scenario("rocking-block");
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v},
+      simulate(*s.mechanism(), {0, s.q, s.v},
                HybridOptions{.end = 0.1, .every = 1e-3, .law = impact_law("sequential")});
   ASSERT_FALSE(t.events.empty());
   ASSERT_GT(t.events[0].path.size(), 1u);
   EXPECT_LT((t.events[0].path.back() - t.events[0].impulse).norm(), 1e-9);
-  EXPECT_LT(inclusion_residual(*s.mechanism, inclusion(*s.mechanism, t)).largest, 1e-6);
+  EXPECT_LT(inclusion_residual(*s.mechanism(), inclusion(*s.mechanism(), t)).largest, 1e-6);
 }
 
 /// Residual of a run with springs. They are pressed in, and with a damping ratio of 5 they throw
 /// back 1/(4 ζ²) = 1 % of the velocity.
 double sprung(const io::Scenario& s, double stiffness, double end) {
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v},
+      simulate(*s.mechanism(), {0, s.q, s.v},
                CompliantOptions{.stiffness = {stiffness}, .end = end, .impulses = true});
   double fastest = 0;
   for (const VectorXd& v : t.v) fastest = std::max(fastest, v.lpNorm<Eigen::Infinity>());
-  return inclusion_residual(*s.mechanism, inclusion(*s.mechanism, t),
+  return inclusion_residual(*s.mechanism(), inclusion(*s.mechanism(), t),
                             {.gap = t.max_penetration, .slow = 0.01 * fastest})
       .mean;
 }

@@ -150,8 +150,8 @@ TEST(StepSolver, RedundantContactsInSpaceShareTheLoad) {
 TEST(StepSolver, GroupsDoNotChangeTheAnswer) {
   const io::Scenario s = io::load_scenario("box-stack", {{"n", 6}, {"drop", 0}, {"push", 0.3}});
   const Terms& terms = s.terms;
-  const int nv = s.mechanism->nv();
-  StepSolver split(s.mechanism->groups(), nv), whole({0}, nv);
+  const int nv = s.mechanism()->nv();
+  StepSolver split(s.mechanism()->groups(), nv), whole({0}, nv);
   for (StepSolver* solver : {&split, &whole}) {
     solver->set_inertia(terms.M);
     const VectorXd v = s.v + 1e-3 * terms.M.inverse() * terms.forces;
@@ -160,7 +160,7 @@ TEST(StepSolver, GroupsDoNotChangeTheAnswer) {
     }
     ASSERT_TRUE(solver->solve());
   }
-  EXPECT_EQ(s.mechanism->groups().size(), 6u);
+  EXPECT_EQ(s.mechanism()->groups().size(), 6u);
   EXPECT_LT((split.velocity_change() - whole.velocity_change()).norm(), 1e-12);
 }
 

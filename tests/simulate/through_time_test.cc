@@ -21,7 +21,7 @@ TEST(Painleve, ARodThatJamsStopsItsSlipByAnImpactWithoutCollision) {
   ASSERT_LT(1 + 3 * std::cos(a) * (std::cos(a) - mu * std::sin(a)), 0);
   const io::Scenario s = io::load_scenario("painleve-rod");
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.5, .every = 0.01});
+      simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.5, .every = 0.01});
   ASSERT_EQ(t.status, SimulationStatus::kDone) << t.message;
   ASSERT_FALSE(t.events.empty());
   const Event& e = t.events.front();
@@ -29,7 +29,7 @@ TEST(Painleve, ARodThatJamsStopsItsSlipByAnImpactWithoutCollision) {
   EXPECT_EQ(e.time, 0);
   EXPECT_GT(e.impulse[0], 0.01);
   // by Routh's law the tip ends at rest: what a pin at the tip would do to the rod
-  const Contact tip = s.mechanism->terms(s.q, s.v).contacts[0];
+  const Contact tip = s.mechanism()->terms(s.q, s.v).contacts[0];
   EXPECT_NEAR(tip.Jn.dot(e.v_plus), 0, 1e-9);
   EXPECT_NEAR(tip.Jt.row(0).dot(e.v_plus), 0, 1e-9);
   EXPECT_NEAR(tip.Jn.dot(e.v_minus), 0, 1e-12);
@@ -41,7 +41,7 @@ TEST(Painleve, ARodThatJamsStopsItsSlipByAnImpactWithoutCollision) {
 TEST(Painleve, BelowTheBoundTheRodSlidesOn) {
   const io::Scenario s = io::load_scenario("painleve-rod", {{"friction", 1.3}});
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.01, .every = 0.01});
+      simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.01, .every = 0.01});
   for (const Event& e : t.events) EXPECT_NE(e.kind, EventKind::kImpact);
 }
 
@@ -65,7 +65,7 @@ TEST(Painleve, WhereSeveralContinuationsExistItSaysSo) {
             "painleve-rod", {{"angle_deg", angle}, {"friction", friction}, {"rate", rate}});
         const auto [p, b] = rod(s, friction, 9.81);
         const Trajectory t =
-            simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.01, .every = 0.01});
+            simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.01, .every = 0.01});
         const bool told =
             !t.events.empty() && t.events[0].kind == EventKind::kAmbiguity && t.events[0].time == 0;
         EXPECT_EQ(told, p <= 0 && b > 0) << angle << " " << friction << " " << rate;
@@ -88,19 +88,19 @@ TEST(Painleve, ASlideWhoseForceGrowsWithoutBoundEndsInAnImpact) {
   // at 40 degrees p rises to zero while b > 0: the force -b/p diverges within 8 ms
   const io::Scenario s = io::load_scenario("painleve-rod", {{"angle_deg", 40}, {"rate", -6}});
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.1, .every = 0.01});
+      simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.1, .every = 0.01});
   EXPECT_EQ(t.status, SimulationStatus::kDone) << t.message;
   ASSERT_GE(t.events.size(), 2u);
   EXPECT_EQ(t.events[0].kind, EventKind::kAmbiguity);
   EXPECT_EQ(t.events[1].kind, EventKind::kImpact);
   EXPECT_LT(t.events[1].time, 0.008);
-  const Contact tip = s.mechanism->terms(t.q.back(), t.v.back()).contacts[0];
+  const Contact tip = s.mechanism()->terms(t.q.back(), t.v.back()).contacts[0];
   EXPECT_NEAR(tip.Jn.dot(t.v.back()), 0, 1e-9);
 }
 
 TEST(Painleve, StrictLogicStopsWhereSeveralContinuationsExist) {
   const io::Scenario s = io::load_scenario("painleve-rod", {{"rate", -8}});
-  const Trajectory t = simulate(*s.mechanism, {0, s.q, s.v},
+  const Trajectory t = simulate(*s.mechanism(), {0, s.q, s.v},
                                 HybridOptions{.end = 0.5, .every = 0.01, .strict = true});
   EXPECT_EQ(t.status, SimulationStatus::kAmbiguous);
   EXPECT_EQ(t.final.time, 0);
@@ -111,14 +111,14 @@ TEST(Painleve, StrictLogicStopsWhereSeveralContinuationsExist) {
 TEST(Painleve, TheSlideThatIsTakenHasTheForceOfTheClosedForm) {
   const io::Scenario s = io::load_scenario("painleve-rod", {{"rate", -8}});
   const auto [p, b] = rod(s, 2, 9.81);
-  EXPECT_NEAR(instant(*s.mechanism, {0, s.q, s.v}, HybridOptions{}).normal[0], -b / p, 1e-9);
+  EXPECT_NEAR(instant(*s.mechanism(), {0, s.q, s.v}, HybridOptions{}).normal[0], -b / p, 1e-9);
 }
 
 TEST(Painleve, TimeSteppingSaysWhichOfThemItTook) {
   // its step finds the smallest impulse first: none, the rod lifts off
   const io::Scenario s = io::load_scenario("painleve-rod", {{"rate", -8}});
   const Trajectory t =
-      simulate(*s.mechanism, {0, s.q, s.v}, TimeSteppingOptions{.h = 1e-4, .end = 0.02});
+      simulate(*s.mechanism(), {0, s.q, s.v}, TimeSteppingOptions{.h = 1e-4, .end = 0.02});
   ASSERT_EQ(t.events.size(), 2u);
   EXPECT_EQ(t.events[0].kind, EventKind::kAmbiguity);
   ASSERT_EQ(t.events[0].continuations.size(), 3u);
@@ -130,12 +130,12 @@ TEST(Painleve, TimeSteppingPassesThroughTheSameStateAndAgrees) {
   const io::Scenario s = io::load_scenario("painleve-rod");
   const State start{0, s.q, s.v};
   const VectorXd exact =
-      simulate(*s.mechanism, start, HybridOptions{.end = 0.3, .every = 0.1}).final.q;
+      simulate(*s.mechanism(), start, HybridOptions{.end = 0.3, .every = 0.1}).final.q;
   for (const double alpha : {0.5, 1.0}) {
     double last = HUGE_VAL;
     for (const double h : {1e-3, 2.5e-4}) {
       const VectorXd q =
-          simulate(*s.mechanism, start, TimeSteppingOptions{.h = h, .alpha = alpha, .end = 0.3})
+          simulate(*s.mechanism(), start, TimeSteppingOptions{.h = h, .alpha = alpha, .end = 0.3})
               .final.q;
       const double error = (q - exact).norm();
       EXPECT_LT(error, alpha == 1 ? 5 * h : 10 * h * h + 1e-6) << alpha;
@@ -149,9 +149,9 @@ TEST(Ensemble, RunsDependOnTheirIndexAlone) {
   const io::Scenario s = io::load_scenario("rocking-block");
   const State start{0, s.q, s.v};
   const HybridOptions hybrid{.end = 0.1, .every = 0.1};
-  const EnsembleResult one = ensemble(*s.mechanism, start, hybrid, {.runs = 24, .threads = 1});
-  const EnsembleResult three = ensemble(*s.mechanism, start, hybrid, {.runs = 24, .threads = 3});
-  const EnsembleResult other = ensemble(*s.mechanism, start, hybrid, {.runs = 24, .seed = 5});
+  const EnsembleResult one = ensemble(*s.mechanism(), start, hybrid, {.runs = 24, .threads = 1});
+  const EnsembleResult three = ensemble(*s.mechanism(), start, hybrid, {.runs = 24, .threads = 3});
+  const EnsembleResult other = ensemble(*s.mechanism(), start, hybrid, {.runs = 24, .seed = 5});
   ASSERT_EQ(one.runs.size(), three.runs.size());
   int different = 0;
   for (std::size_t k = 0; k < one.runs.size(); ++k) {
@@ -166,7 +166,7 @@ TEST(Ensemble, RunsDependOnTheirIndexAlone) {
 TEST(Ensemble, NoImpactGainsEnergyAndGroupsCountAllRuns) {
   for (const char* name : {"rocking-block", "tilted-box"}) {
     const io::Scenario s = io::load_scenario(name);
-    const EnsembleResult r = ensemble(*s.mechanism, {0, s.q, s.v},
+    const EnsembleResult r = ensemble(*s.mechanism(), {0, s.q, s.v},
                                       HybridOptions{.end = 0.3, .every = 0.1}, {.runs = 32});
     std::uint64_t words = 0, modes = 0;
     for (const EnsembleGroup& g : r.words) words += g.count;
@@ -183,7 +183,7 @@ TEST(Ensemble, NoImpactGainsEnergyAndGroupsCountAllRuns) {
 TEST(Ensemble, KeepsWhatWasFinishedWhenStopped) {
   const io::Scenario s = io::load_scenario("rocking-block");
   const EnsembleResult r =
-      ensemble(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.05, .every = 0.05},
+      ensemble(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.05, .every = 0.05},
                {.runs = 1000, .threads = 1, .progress = [](std::uint64_t n) { return n < 10; }});
   EXPECT_TRUE(r.stopped);
   EXPECT_EQ(r.runs.size(), 10u);
@@ -193,7 +193,7 @@ TEST(Branch, TheRockingBlockHasThreeExtremeOutcomes) {
   // rest, or pivoting about either corner (P1 Fig. 1); afterwards every impact has one
   const io::Scenario s = io::load_scenario("rocking-block");
   const BranchTree tree =
-      branch(*s.mechanism, {0, s.q, s.v}, HybridOptions{.end = 0.2, .every = 0.1}, 2);
+      branch(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.2, .every = 0.1}, 2);
   ASSERT_TRUE(tree.complete);
   EXPECT_EQ(tree.branches[0].outcomes, 3);
   int first = 0, second = 0;
@@ -225,9 +225,9 @@ TEST(Through, AnImpactWithoutOutcomeKeepsTheMotionBefore) {
     impacts = 0;
   };
   const io::Scenario row = io::load_scenario("domino-row"), block = io::load_scenario("zeno-block");
-  check(simulate(*row.mechanism, {0, row.q, row.v},
+  check(simulate(*row.mechanism(), {0, row.q, row.v},
                  TimeSteppingOptions{.h = 1e-3, .end = 3, .law = tired}));
-  check(simulate(*block.mechanism, {0, block.q, block.v},
+  check(simulate(*block.mechanism(), {0, block.q, block.v},
                  HybridOptions{.end = 3, .every = 0.01, .law = tired}));
 }
 

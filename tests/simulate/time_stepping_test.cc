@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 Trajectory run(const std::string& name, TimeSteppingOptions options,
                const std::vector<io::Override>& set = {}) {
   const io::Scenario s = io::load_scenario(name, set);
-  return simulate(*s.mechanism, {0, s.q, s.v}, options);
+  return simulate(*s.mechanism(), {0, s.q, s.v}, options);
 }
 
 TEST(ExactStickSlip, SolvesItsEquationAndHoldsWhereItMay) {
@@ -262,7 +262,7 @@ TEST(TimeStepping, StiffSpringsStayBounded) {
 TEST(TimeStepping, LongRunsKeepJointsAndContactsClosed) {
   const io::Scenario s = io::load_scenario("double-pendulum-wall", {{"wall", 10}});
   VectorXd v = VectorXd::Zero(6);
-  const Trajectory free = simulate(*s.mechanism, {0, s.q, v}, {.h = 2e-3, .end = 60, .every = 1});
+  const Trajectory free = simulate(*s.mechanism(), {0, s.q, v}, {.h = 2e-3, .end = 60, .every = 1});
   EXPECT_LT(free.max_joint_error, 1e-9);
   EXPECT_NEAR(free.energy.back(), free.energy.front(), 1e-6);
   const Trajectory stack = run("box-stack", {.h = 1e-3, .end = 5, .every = 1}, {{"n", 6}});
@@ -371,7 +371,7 @@ TEST(TimeStepping, UnitsOfMassAndLengthDoNotMatter) {
       for (const io::Override& o : c.forces) set.push_back({o.name, o.value * m * length});
       const io::Scenario s = io::load_scenario(c.name, set);
       const Trajectory t = simulate(
-          *s.mechanism, {0, s.q, s.v},
+          *s.mechanism(), {0, s.q, s.v},
           TimeSteppingOptions{.h = c.h, .end = c.end, .every = c.end, .touching = 1e-6 * length});
       VectorXd q = t.final.q;
       for (std::size_t i = 0; i < s.coordinates.size(); ++i) {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "routh/io/document.h"
+#include "routh/io/scenario.h"
+
+namespace routh::io {
+
+/// An event-selected system of P5 by its name, made with the parameters of the scenario, with its
+/// coordinates, contacts and picture. Throws InputError.
+void read_selected(const Field& field, Scenario& scenario);
+
+}  // namespace routh::io
