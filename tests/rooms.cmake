@@ -1,4 +1,5 @@
-# cmake -DROUTH=source -P rooms.cmake: which room of the library may know which (docs/tour.md).
+# cmake -DROUTH=source -P rooms.cmake: which room of the library may know which (docs/tour.md), and that
+# public headers read no private ones.
 cmake_minimum_required(VERSION 3.20)
 set(knows_lcp)
 set(knows_ode)
@@ -9,12 +10,26 @@ set(knows_simulate impact model ode event_selected)
 set(knows_mujoco model simulate)
 set(knows_io impact model simulate event_selected mujoco)
 
+include(${ROUTH}/tools/private_headers.cmake)
+foreach(header IN LISTS ROUTH_PRIVATE_HEADERS)
+  if(NOT EXISTS ${ROUTH}/routh/${header})
+    message(SEND_ERROR "tools/private_headers.cmake: there is no routh/${header}")
+  endif()
+endforeach()
+
 file(GLOB rooms RELATIVE ${ROUTH}/routh ${ROUTH}/routh/*)
 foreach(room IN LISTS rooms)
   file(GLOB files ${ROUTH}/routh/${room}/*)
   foreach(file IN LISTS files)
     file(STRINGS ${file} includes REGEX "^#include \"routh/[a-z_]+/")
+    file(RELATIVE_PATH name ${ROUTH}/routh ${file})
     foreach(include IN LISTS includes)
+      # what is installed needs nothing that is not
+      string(REGEX REPLACE "^#include \"routh/([^\"]+)\".*" "\\1" header "${include}")
+      if(name MATCHES "[.]h$" AND NOT name IN_LIST ROUTH_PRIVATE_HEADERS
+         AND header IN_LIST ROUTH_PRIVATE_HEADERS)
+        message(SEND_ERROR "${file} is public and must not read routh/${header}, which is private")
+      endif()
       string(REGEX REPLACE "^#include \"routh/([a-z_]+)/.*" "\\1" other "${include}")
       if(NOT other STREQUAL room AND NOT other IN_LIST knows_${room})
         message(SEND_ERROR "${file} must not know of ${other}: ${include}")

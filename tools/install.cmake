@@ -7,13 +7,13 @@ install(TARGETS ${libraries} EXPORT routh
   LIBRARY COMPONENT library
   ARCHIVE COMPONENT library
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# headers that need other libraries' are for Routh alone
+include(tools/private_headers.cmake)
+set(private)
+foreach(header IN LISTS ROUTH_PRIVATE_HEADERS)
+  list(APPEND private REGEX "/${header}$" EXCLUDE)
+endforeach()
 install(DIRECTORY routh ${PROJECT_BINARY_DIR}/include/routh DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  COMPONENT library FILES_MATCHING PATTERN "*.h"
-  PATTERN automaton.h EXCLUDE
-  PATTERN document.h EXCLUDE
-  PATTERN mechanism.h EXCLUDE
-  PATTERN impl.h EXCLUDE)
+  COMPONENT library FILES_MATCHING PATTERN "*.h" ${private})
 
 # find_package(routh), from an installed copy and from the build tree
 set(ROUTH_NEEDS_PRIVATE ON)

@@ -1,0 +1,30 @@
+# Headers for Routh alone: not installed, and no public header reads one (tests/rooms.cmake). docs/tour.md has the others.
+set(ROUTH_PRIVATE_HEADERS
+  impact/automaton.h
+  impact/precise.h
+  impact/solve_all.h
+  impact/solve_one.h
+  impact/step_table.h
+  impact/stepwise.h
+  io/builtin_scenarios.h
+  io/document.h
+  io/drawing.h
+  io/frames.h
+  io/matrices.h
+  io/mechanism.h
+  io/model_sketches.h
+  io/painter.h
+  io/scene.h
+  io/selected.h
+  io/text.h
+  lcp/pivot.h
+  lcp/polyhedron.h
+  lcp/positive.h
+  lcp/square_system.h
+  model/planar_kinematics.h
+  mujoco/contacts.h
+  mujoco/impl.h
+  mujoco/model.h
+  simulate/execution.h
+  simulate/stepper.h
+  simulate/zeno.h)
