@@ -35,7 +35,15 @@ StepSolver::StepSolver(std::vector<int> groups, int nv) : starts_(std::move(grou
 
 void StepSolver::set_edges(int edges) {
   edges_ = edges;
-  inner_ = edges > 0 ? std::cos(std::numbers::pi / edges) : 1;
+  const double side = std::numbers::pi / std::max(1, edges);  // half the angle of one
+  inner_ = edges > 0 ? std::cos(side) : 1;
+  half_ = std::sin(side);
+  sides_.clear();
+  for (int e = 0; e < edges; ++e) {
+    const double angle = (2 * e + 1) * side;
+    const Vector2d out(std::cos(angle), std::sin(angle));
+    sides_.push_back({out, {-out.y(), out.x()}});
+  }
 }
 
 void StepSolver::set_inertia(const MatrixXd& inertia) {
@@ -103,7 +111,10 @@ int StepSolver::add_row(const RowRef& row, double c) {
     if (r.count == 4)
       throw std::invalid_argument("a constraint couples more than four groups of velocities");
     const int offset = static_cast<int>(J_.size());
-    r.entries[r.count++] = {static_cast<int>(g), offset};
+    int from = start, to = start + size;
+    while (row[from] == 0) ++from;
+    while (row[to - 1] == 0) --to;
+    r.entries[r.count++] = {static_cast<int>(g), offset, from, to};
     r.last = static_cast<int>(g);
     J_.resize(offset + size);
     Y_.resize(offset + size);
@@ -157,12 +168,7 @@ void StepSolver::add_normal(const RowRef& row, double c, StepMode guess) {
 void StepSolver::restart(const VectorXd& v, const std::vector<Eigen::Vector3d>& impulses) {
   if (!assembled_) assemble();
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    c_[r] = 0;
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        c_[r] += J_[offset + k] * v[s];
-    }
+    c_[r] = row_times(static_cast<int>(r), v);
   }
   std::fill(start_.begin(), start_.end(), 0.0);
   for (int i = 0; i < contacts(); ++i) {
@@ -182,6 +188,27 @@ StepGuess StepSolver::guess(int contact) const {
   if (c.mode == StepMode::kSlide) guess.friction = c.u, guess.give = c.give;
   for (int k = 0; k <= c.tangents; ++k) guess.impulse[k] = x_[c.n + k];
   return guess;
+}
+
+/// J v of one row.
+double StepSolver::row_times(int row, const VectorXd& v) const {
+  double sum = 0;
+  for (int e = 0; e < rows_[row].count; ++e) {
+    const Entry& entry = rows_[row].entries[e];
+    const int at = entry.offset - starts_[entry.group];
+    for (int s = entry.from; s < entry.to; ++s) sum += J_[at + s] * v[s];
+  }
+  return sum;
+}
+
+/// v += W Jᵀ x of an impulse along one row.
+void StepSolver::add_push(int row, double x, VectorXd& v) const {
+  for (int e = 0; e < rows_[row].count; ++e) {
+    const Entry& entry = rows_[row].entries[e];
+    const double* Y = Y_.data() + entry.offset;
+    double* part = v.data() + starts_[entry.group];
+    for (int k = 0; k < size_of(entry.group); ++k) part[k] += Y[k] * x;
+  }
 }
 
 double StepSolver::own(int row) const {
@@ -204,7 +231,7 @@ void StepSolver::assemble() {
   for (int k = 0; k < n; ++k) {
     const Row& row = rows_[order_[k]];
     for (int e = 0; e < row.count; ++e)
-      touching_[row.entries[e].group].emplace_back(k, row.entries[e].offset);
+      touching_[row.entries[e].group].emplace_back(k, &row.entries[e]);
   }
   for (int k = 0; k < n; ++k) {
     first_[k] = k;
@@ -217,15 +244,20 @@ void StepSolver::assemble() {
   for (int i = 0; i < n; ++i) {
     for (int j = first_[i]; j <= i; ++j) G_[i * n + j] = G_[j * n + i] = 0;
   }
-  for (std::size_t g = 0; g < touching_.size(); ++g) {
-    const int size = size_of(static_cast<int>(g));
-    for (const auto& [i, offset_i] : touching_[g]) {
-      for (const auto& [j, offset_j] : touching_[g]) {
+  for (const auto& list : touching_) {
+    for (const auto& [i, entry_i] : list) {
+      for (const auto& [j, entry_j] : list) {
+        const int start = starts_[entry_i->group];
+        const double *J = J_.data() + entry_i->offset, *Y = Y_.data() + entry_j->offset;
         double sum = 0;
-        for (int k = 0; k < size; ++k) sum += J_[offset_i + k] * Y_[offset_j + k];
+        for (int k = entry_i->from - start; k < entry_i->to - start; ++k) sum += J[k] * Y[k];
         G_[i * n + j] += sum;
       }
     }
+  }
+  // in contact space nothing but G tells what is not coupled
+  for (int k = 0; k < n; ++k) {
+    while (first_[k] < k && G_[k * n + first_[k]] == 0) ++first_[k];
   }
   for (StepContact& contact : contacts_) {
     if (contact.tangents != 2) continue;
@@ -351,20 +383,10 @@ double StepSolver::free_normal_velocity(int contact) const {
 void StepSolver::apply_rows() {
   u_.setZero();
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    if (x_[r] == 0) continue;
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        u_[s] += Y_[offset + k] * x_[r];
-    }
+    if (x_[r] != 0) add_push(static_cast<int>(r), x_[r], u_);
   }
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    double sum = c_[r];
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        sum += J_[offset + k] * u_[s];
-    }
+    double sum = c_[r] + row_times(static_cast<int>(r), u_);
     if (proximal_ > 0) sum += proximal_ * own(static_cast<int>(r)) * (x_[r] - base_[r]);
     c_plus_[r] = sum;
   }
@@ -557,14 +579,8 @@ bool StepSolver::correction(const VectorXd& joint, const std::vector<double>& co
   solve_factored(rhs_);
   motion.setZero(nv_);
   for (std::size_t i = 0; i < unknown_.size(); ++i) {
-    for (int q = 0; q < unknown_[i].count; ++q) {
-      const Row& row = rows_[unknown_[i].rows[q]];
-      for (int e = 0; e < row.count; ++e) {
-        const auto [group, offset] = row.entries[e];
-        for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-          motion[s] += Y_[offset + k] * unknown_[i].push[q] * rhs_[i];
-      }
-    }
+    for (int q = 0; q < unknown_[i].count; ++q)
+      add_push(unknown_[i].rows[q], unknown_[i].push[q] * rhs_[i], motion);
   }
   return motion.allFinite();
 }

@@ -136,6 +136,7 @@ class StepSolver {
 
   struct Entry {
     int group, offset;  // of J_ and Y_
+    int from, to;       // velocities that J knows
   };
   struct Row {
     Entry entries[4];
@@ -155,6 +156,9 @@ class StepSolver {
     bool pulled = false;                          // when it stuck
     double most = std::numeric_limits<double>::infinity();
     bool saturated = false;  // the normal impulse is `most`
+  };
+  struct Side {
+    Eigen::Vector2d out, along;
   };
   /// An impulse of the linear equations: along some rows, so that a velocity vanishes.
   struct Unknown {
@@ -179,6 +183,7 @@ class StepSolver {
   bool correct_slip(StepContact& contact, bool may_change);
   /// Makes z the direction of a slip; false where it lies inside the cone.
   bool slide_along(StepContact& contact, const Eigen::Vector2d& z, double slack) const;
+  const Side& side_towards(const Eigen::Vector2d& z) const;
   Eigen::Vector2d into_cone(const StepContact& contact, const Eigen::Vector2d& z) const;
   Eigen::Vector2d pull(const StepContact& contact) const;  // z
   void sweep(int sweeps);
@@ -188,6 +193,8 @@ class StepSolver {
   void show_modes();
   void measure();
   void apply_rows();
+  double row_times(int row, const Eigen::VectorXd& v) const;
+  void add_push(int row, double x, Eigen::VectorXd& v) const;
   double own(int row) const;
   /// Can impulses move the contact along its normal? If not, none presses it.
   bool moves(const StepContact& contact) const { return own(contact.n) > 0; }
@@ -208,9 +215,9 @@ class StepSolver {
   int systems_ = 0;
 
   std::vector<int> order_, rank_, owner_;  // elimination order of the rows, contact of a row
-  std::vector<std::vector<std::pair<int, int>>> touching_;  // of each group: row and entry
-  std::vector<int> first_;                                  // profile of G by rank
-  std::vector<double> G_;                                   // by rank, row-major
+  std::vector<std::vector<std::pair<int, const Entry*>>> touching_;  // of each group: rank, entry
+  std::vector<int> first_;                                           // profile of G by rank
+  std::vector<double> G_;                                            // by rank, row-major
   std::vector<Unknown> unknown_;
   std::vector<int> position_;  // first unknown at or after each rank
   lcp::ProfileLu lu_;
@@ -223,9 +230,10 @@ class StepSolver {
   bool assembled_ = false;
 
   int edges_ = 0;
-  double inner_ = 1;          // radius of the disk inside the polygon
-  double proximal_ = 0;       // diagonal of the proximal point method, relative
-  std::vector<double> base_;  // and the impulses it begins with
+  std::vector<Side> sides_;      // of the polygon, whose corners are unit vectors
+  double inner_ = 1, half_ = 0;  // distance of a side, and half its length
+  double proximal_ = 0;          // diagonal of the proximal point method, relative
+  std::vector<double> base_;     // and the impulses it begins with
 };
 
 }  // namespace routh

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "routh/impact/step_solver.h"
 
@@ -16,14 +15,13 @@ Vector2d StepSolver::pull(const StepContact& contact) const {
   return {x_[t] - mobile * c_plus_[t], x_[t + 1] - mobile * c_plus_[t + 1]};
 }
 
-/// The corner of the polygon, a unit vector, and the middle of the side after it.
-static Vector2d corner(int e, int edges) {
-  const double angle = 2 * std::numbers::pi * e / edges;
-  return {std::cos(angle), std::sin(angle)};
-}
-static int side_towards(const Vector2d& z, int edges) {
-  const double turn = std::atan2(z.y(), z.x()) / (2 * std::numbers::pi);
-  return static_cast<int>(std::floor((turn < 0 ? turn + 1 : turn) * edges)) % edges;
+/// The side of the polygon that z points at.
+const StepSolver::Side& StepSolver::side_towards(const Vector2d& z) const {
+  const Side* nearest = &sides_[0];
+  for (const Side& side : sides_) {
+    if (side.out.dot(z) > nearest->out.dot(z)) nearest = &side;
+  }
+  return *nearest;
 }
 
 bool StepSolver::slide_along(StepContact& contact, const Vector2d& z, double slack) const {
@@ -37,27 +35,26 @@ bool StepSolver::slide_along(StepContact& contact, const Vector2d& z, double sla
     contact.give = std::min(contact.g * (size - load) / std::max(load, 1e-300), 1e9 * contact.g);
     return true;
   }
-  const int e = side_towards(z, edges_);
-  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
-  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
-  if (out.dot(z) <= inner_ * load + slack) return false;
-  const double place = along.dot(z), half = load * along.dot(to);
-  contact.across = std::abs(place) < half;
-  contact.u = contact.across ? inner_ * out : place > 0 ? to : from;
-  contact.w = along;
+  const Side& side = side_towards(z);
+  if (side.out.dot(z) <= inner_ * load + slack) return false;
+  const double place = side.along.dot(z);
+  contact.across = std::abs(place) < half_ * load;
+  contact.u = inner_ * side.out;
+  if (!contact.across) contact.u += (place > 0 ? half_ : -half_) * side.along;
+  contact.w = side.along;
   contact.give = 0;
   return true;
 }
 
 Vector2d StepSolver::into_cone(const StepContact& contact, const Vector2d& z) const {
   const double load = contact.mu * std::max(0.0, x_[contact.n]);
-  if (edges_ == 0) return z.norm() <= load ? z : Vector2d(load / z.norm() * z);
-  const int e = side_towards(z, edges_);
-  const Vector2d from = corner(e, edges_), to = corner((e + 1) % edges_, edges_);
-  const Vector2d along = (to - from).normalized(), out(along.y(), -along.x());
-  if (out.dot(z) <= inner_ * load) return z;
-  const double half = load * along.dot(to);
-  return inner_ * load * out + std::clamp(along.dot(z), -half, half) * along;
+  const double size = z.norm();
+  if (size <= inner_ * load) return z;
+  if (edges_ == 0) return load / size * z;
+  const Side& side = side_towards(z);
+  if (side.out.dot(z) <= inner_ * load) return z;
+  const double half = half_ * load;
+  return inner_ * load * side.out + std::clamp(side.along.dot(z), -half, half) * side.along;
 }
 
 /// The tangents of a contact in space that presses. True when something had to be corrected.

@@ -26,24 +26,12 @@ constexpr int kRounds = 40;        // of the proximal point method
 
 /// Projected Gauss-Seidel from the current impulses, then the modes they suggest.
 void StepSolver::sweep(int sweeps) {
-  const auto velocity = [&](int r) {
-    double sum = c_[r];
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        sum += J_[offset + k] * u_[s];
-    }
-    return sum;
-  };
+  const auto velocity = [&](int r) { return c_[r] + row_times(r, u_); };
   const auto set = [&](int r, double x) {
     const double change = x - x_[r];
     if (change == 0) return;
     x_[r] = x;
-    for (int e = 0; e < rows_[r].count; ++e) {
-      const auto [group, offset] = rows_[r].entries[e];
-      for (int k = 0, s = starts_[group]; s < starts_[group + 1]; ++k, ++s)
-        u_[s] += Y_[offset + k] * change;
-    }
+    add_push(r, change, u_);
   };
   apply_rows();
   for (int k = 0; k < sweeps; ++k) {
