@@ -1,10 +1,10 @@
 #include "simulate.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -17,17 +17,38 @@
 namespace routh::app {
 namespace {
 
-const std::vector<std::string> kMethods{"time-stepping", "hybrid", "event-selected", "compliant"};
+/// A method of simulation. All of them stand in one list, from which follow the choices and their
+/// help; their options are in the table of options.cc.
+struct Method {
+  std::string name, about;
+  std::function<Simulated(const io::Scenario&, const State&, const SimulateArguments&)> run;
+  bool systems = false;  ///< moves named systems too, and all from where they begin
+};
 
-std::string method_of(const io::Scenario& scenario, const SimulateArguments& a) {
-  const std::string method = a.method.empty() ? scenario.run.simulation.method : a.method;
-  if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end()) {
-    const std::string close = io::nearest(method, kMethods);
-    throw io::InputError(fmt::format(
-        "--method {}: there is no such method; {}", method,
-        close.empty() ? "known are " + io::join(kMethods) : "did you mean '" + close + "'?"));
+const std::vector<Method>& methods() {
+  static const std::vector<Method> list{
+      {"time-stepping", "one complementarity problem a step, P3", simulate_time_stepping},
+      {"hybrid", "contact modes and events, P4", simulate_hybrid},
+      {"event-selected", "smooth pieces between guards, contacts as springs, P5",
+       [](const io::Scenario& scenario, const State&, const SimulateArguments& a) {
+         return simulate_event_selected(scenario, a);
+       },
+       true},
+      {"compliant", "stiff contacts with friction, P1 (88)-(90)", simulate_compliant},
+  };
+  return list;
+}
+
+const Method& method_of(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Method& method : methods()) {
+    if (method.name == name) return method;
+    known.push_back(method.name);
   }
-  return method;
+  const std::string close = io::nearest(name, known);
+  throw io::InputError(fmt::format(
+      "--method {}: there is no such method; {}", name,
+      close.empty() ? "known are " + io::join(known) : "did you mean '" + close + "'?"));
 }
 
 State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
@@ -188,7 +209,8 @@ int run_simulate(const SimulateArguments& a) {
     throw io::InputError(fmt::format(
         "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
   }
-  const std::string method = method_of(scenario, a);
+  const Method& way = method_of(a.method.empty() ? scenario.run.simulation.method : a.method);
+  const std::string& method = way.name;
   if (scenario.model() && (method != "time-stepping" || a.domain == "s")) {
     throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
                                      a.scenario.name));
@@ -203,22 +225,18 @@ int run_simulate(const SimulateArguments& a) {
         "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "
         "method");
   check_arguments(scenario, method, a);
-  Simulated done;
-  if (method == "event-selected") {
-    done = simulate_event_selected(scenario, a);
-  } else {
+  State start;
+  if (!way.systems) {
     if (!scenario.moving())
       throw io::InputError(fmt::format("--method {}: {} is a system of --method event-selected",
                                        method, scenario.name));
-    const State start = start_of(scenario, a);
-    if (a.at_start) {
-      print_at_start(scenario, start, a);
-      return kDone;
-    }
-    done = method == "hybrid"      ? simulate_hybrid(scenario, start, a)
-           : method == "compliant" ? simulate_compliant(scenario, start, a)
-                                   : simulate_time_stepping(scenario, start, a);
+    start = start_of(scenario, a);
   }
+  if (a.at_start) {
+    print_at_start(scenario, start, a);
+    return kDone;
+  }
+  Simulated done = way.run(scenario, start, a);
   done.options["method"] = method;
   const io::Motion motion{scenario, method, done.options, done.trajectory};
   return report(a, motion, done.text.empty() ? describe(motion) : done.text, done.inclusion);
@@ -230,12 +248,12 @@ void add_simulate(CLI::App& app, Session& session) {
   auto a = std::make_shared<SimulateArguments>();
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
-  c->add_option(
-       "--method", a->method,
-       "time-stepping: one complementarity problem a step, P3; hybrid: contact modes and "
-       "events, P4; event-selected: smooth pieces between guards, contacts as springs, P5; "
-       "compliant: stiff contacts with friction, P1 (88)-(90) (default: the scenario's)")
-      ->type_name("{" + fmt::format("{}", fmt::join(kMethods, ",")) + "}");
+  std::string choices, about;
+  for (const Method& method : methods()) {
+    choices += (choices.empty() ? "{" : ",") + method.name;
+    about += fmt::format("{}: {}; ", method.name, method.about);
+  }
+  c->add_option("--method", a->method, about + "default: the scenario's")->type_name(choices + "}");
   c->add_option("--end", a->end, "simulate until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
   add_time_stepping_options(*c, *a);

@@ -8,6 +8,7 @@
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
+#include "routh/simulate/laws.h"
 
 namespace routh {
 
@@ -15,15 +16,9 @@ using Eigen::VectorXd;
 
 namespace {
 
-[[noreturn]] void no_outcome(const char* law) {
-  throw std::runtime_error(std::string("the ") + law +
+[[noreturn]] void no_outcome(const std::string& law) {
+  throw std::runtime_error("the " + law +
                            " law found no outcome of an impact; the contacts may be jammed");
-}
-
-ChosenOutcome choose_simultaneous(const ImpactProblem& problem, std::uint64_t) {
-  SimultaneousResult result = simultaneous(problem);
-  if (result.outcomes.empty()) no_outcome("simultaneous");
-  return {result.outcomes.front(), static_cast<int>(result.outcomes.size())};
 }
 
 /// Impulses of a path of single impacts, from its velocities: each piece belongs to one contact.
@@ -58,7 +53,7 @@ ChosenOutcome choose_sequential(const ImpactProblem& problem, std::uint64_t) {
 }
 
 ChosenOutcome choose_sample(ImpactProblem problem, std::uint64_t seed, std::uint64_t impact) {
-  if (!colliding(problem, problem.c)) return choose_simultaneous(problem, impact);
+  if (!colliding(problem, problem.c)) return impact_law("simultaneous")(problem, impact);
   if (problem.circular()) problem.edges = kEdges;  // steps of the set are for polygons
   // steps of the size of the impulse that stops the fastest contact alone
   const int m = problem.contacts();
@@ -97,17 +92,62 @@ std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
   return ChosenOutcome{found.front(), static_cast<int>(found.size())};
 }
 
-std::vector<std::string> impact_law_names() { return {"simultaneous", "sequential", "set"}; }
+const std::vector<Law>& laws() {
+  static const std::vector<Law> list{
+      {.name = "all", .about = "every outcome of simultaneous and sequential"},
+      {.name = "simultaneous",
+       .about = "all contacts at once, P1 (31)",
+       .outcomes = [](const ImpactProblem& p) { return simultaneous(p).outcomes; },
+       .colours = {"#1f5fbf"}},
+      {.name = "sequential",
+       .about = "one contact after the other, in every order",
+       .drawn = [](std::uint64_t) { return ImpactLaw(choose_sequential); },
+       .colours = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"}},
+      {.name = "set",
+       .about = "impulses in any interleaving, sampled by P1 Algorithms 1 and 2",
+       .drawn =
+           [](std::uint64_t seed) {
+             return [seed](const ImpactProblem& problem, std::uint64_t impact) {
+               return choose_sample(problem, seed, impact);
+             };
+           },
+       .polygon = true},
+      {.name = "exact", .about = "the whole of that set, computed", .polygon = true},
+      {.name = "single", .about = "Routh's law at one contact", .colours = {"#c8281e", "#e8a200"}},
+  };
+  return list;
+}
+
+const Law& law_named(const std::string& name) {
+  std::string known;
+  for (const Law& one : laws()) {
+    if (one.name == name) return one;
+    known += (known.empty() ? "" : ", ") + one.name;
+  }
+  throw std::invalid_argument("law '" + name + "': must be one of " + known);
+}
+
+std::vector<std::string> impact_law_names() {
+  std::vector<std::string> names;
+  for (const Law& one : laws()) {
+    if (one.through_time()) names.push_back(one.name);
+  }
+  return names;
+}
+
+ImpactLaw impact_law(const Law& of, std::uint64_t seed) {
+  if (of.drawn) return of.drawn(seed);
+  if (!of.outcomes)
+    throw std::invalid_argument("law '" + of.name + "': simulations need one that gives outcomes");
+  return [all = of.outcomes, name = of.name](const ImpactProblem& problem, std::uint64_t) {
+    const std::vector<Outcome> outcomes = all(problem);
+    if (outcomes.empty()) no_outcome(name);
+    return ChosenOutcome{outcomes.front(), static_cast<int>(outcomes.size())};
+  };
+}
 
 ImpactLaw impact_law(const std::string& name, std::uint64_t seed) {
-  if (name == "simultaneous") return choose_simultaneous;
-  if (name == "sequential") return choose_sequential;
-  if (name == "set") {
-    return [seed](const ImpactProblem& problem, std::uint64_t impact) {
-      return choose_sample(problem, seed, impact);
-    };
-  }
-  throw std::invalid_argument("law '" + name + "': must be simultaneous, sequential or set");
+  return impact_law(law_named(name), seed);
 }
 
 }  // namespace routh

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "routh/simulate/impact_law.h"
+
+namespace routh {
+
+/// A law of impact as a value. All of them stand in one list, from which simulations and ensembles
+/// take theirs, by name. A new law is a file of its own and a line of the list (impact_law.cc).
+struct Law {
+  std::string name;   ///< in commands, results and figures
+  std::string about;  ///< in a few words
+  /// Every outcome, of a law that has finitely many; none: results of the law have a form of their
+  /// own.
+  std::function<std::vector<Outcome>(const ImpactProblem&)> outcomes = {};
+  /// For simulations, which take one outcome of each impact; none: the first of `outcomes`.
+  std::function<ImpactLaw(std::uint64_t seed)> drawn = {};
+  bool polygon = false;                   ///< friction cones in space must have edges
+  std::vector<std::string> colours = {};  ///< of its outcomes in figures, one after the other
+
+  bool through_time() const { return outcomes || drawn; }
+};
+
+/// The list; `all` comes first.
+const std::vector<Law>& laws();
+/// Throws std::invalid_argument with the names that are known.
+const Law& law_named(const std::string& name);
+/// The law as simulations take it. Throws std::invalid_argument where it is not for them.
+ImpactLaw impact_law(const Law& law, std::uint64_t seed = 0);
+
+}  // namespace routh
