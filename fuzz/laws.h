@@ -15,13 +15,13 @@ inline void apply_laws(const io::ImpactCase& impact) {
   if (p.contacts() > 12) return;
   (void)friction_cone(impact.reduced.Mdag, impact.reduced.J, p);
   (void)redundancy(p);
-  const io::ImpactReport at_once =
-      io::report_simultaneous(impact, {.max_modes = 300, .attempts = 4, .stop = soon()});
-  const io::ImpactReport in_turn =
-      io::report_sequential(impact, {.max_impacts = 30, .max_states = 60, .stop = soon()});
-  const io::ImpactReport all = io::report_all(impact, at_once, in_turn);
-  SetOptions options{
-      .samples = 8, .step = impact.scenario.run.impact.step, .limit = 20, .threads = 1};
+  const io::ImpactReport all =
+      io::report_all(impact, {.effort = 0.01,
+                              .samples = 8,
+                              .threads = 1,
+                              .sequential = {.max_impacts = 30, .max_states = 60},
+                              .stop = soon()});
+  SetOptions options{.samples = 8, .step = impact.scenario.run.impact.step, .limit = 20, .threads = 1};
   options.max_modes = 300;
   const io::ImpactReport set = io::report_set(impact, set_valued(p, options));
   for (const io::ImpactReport* report : {&all, &set}) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
+#include "numbers.h"
 #include "options.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
@@ -33,10 +33,10 @@ std::string shortened(const std::string& text, std::size_t most) {
 }
 
 std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
-  std::string text =
-      fmt::format("{}\n{} runs in {:.3g} s, {:.3g} a second{}\n", scenario.title, r.runs.size(),
-                  r.seconds, static_cast<double>(r.runs.size()) / std::max(1e-9, r.seconds),
-                  r.stopped ? " (stopped early: incomplete)" : "");
+  std::string text = fmt::format(
+      "{}\n{} runs in {}, {} a second{}\n", scenario.title, r.runs.size(), duration(r.seconds),
+      amount(static_cast<double>(r.runs.size()) / std::max(1e-9, r.seconds)),
+      r.stopped ? " (stopped early: incomplete)" : "");
   const auto groups = [&](const char* title, const std::vector<EnsembleGroup>& list) {
     text += fmt::format("\n    {:>6}  {}\n", "runs", title);
     constexpr std::size_t kShown = 12;
@@ -48,6 +48,7 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
   };
   groups("contact word", r.words);
   groups("final mode", r.modes);
+  if (!r.reasons.empty()) groups("stopped before the end, because", r.reasons);
   double gain = 0;
   for (const EnsembleRun& run : r.runs) gain = std::max(gain, run.largest_gain);
   text +=
@@ -149,7 +150,7 @@ int run_ensemble(const EnsembleArguments& a) {
   drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
-    const std::string name = std::filesystem::path(a.scenario.name).stem().string() + "-ensemble";
+    const std::string name = figure_name(a.scenario.name) + "-ensemble";
     places.announce(io::draw(scenario, result, name, places.plot));
   }
   const bool none = result.early > 0 && result.early == result.runs.size();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "numbers.h"
 #include "routh/event_selected/integrate.h"
 #include "routh/event_selected/systems.h"
 #include "routh/io/document.h"
@@ -82,8 +83,8 @@ Trajectory run_event_selected(const io::Scenario& scenario, const EventSelectedA
 
 std::string describe_event_selected(const io::Scenario& scenario, const Trajectory& t) {
   std::string text =
-      fmt::format("{}\nevent-selected: {} events and {} steps to {:.6g} s in {:.3g} ms\n",
-                  scenario.title, t.events.size(), t.steps, t.final.time, 1e3 * t.seconds);
+      fmt::format("{}\nevent-selected: {} events and {} steps to {:.6g} s in {}\n", scenario.title,
+                  t.events.size(), t.steps, t.final.time, duration(t.seconds));
   if (!t.events.empty()) text += "\n    time [s]  event     guard\n";
   constexpr std::size_t kShown = 16;
   for (std::size_t k = 0; k < t.events.size() && k < kShown; ++k)
@@ -95,7 +96,8 @@ std::string describe_event_selected(const io::Scenario& scenario, const Trajecto
   for (std::size_t i = 0; i < scenario.coordinates.size() && i < 12; ++i) {
     const auto k = static_cast<Eigen::Index>(i);
     text += fmt::format("    {:<14} {:>12.6g} {:>13.6g}\n", scenario.coordinates[i],
-                        t.final.q[k] + 0.0, t.final.v[k] + 0.0);
+                        rounded(t.final.q[k], largest_of(t.final.q)),
+                        rounded(t.final.v[k], largest_of(t.final.v)));
   }
   if (!t.energy.empty())
     text += fmt::format("\n    energy {:.8g} -> {:.8g} J\n", t.energy.front(), t.energy.back());

@@ -19,15 +19,9 @@ struct ExactArguments {
 
 bool has_exact();
 /// Throws InputError where a question cannot be answered, whatever the set.
-void check_questions(const io::ImpactCase& impact, const ExactArguments& arguments);
+io::Questions questions(const io::ImpactCase& impact, const ExactArguments& arguments);
 ExactOptions exact_options(const ExactArguments& arguments);
 /// Throws InputError with the package to install when the program was built without exact sets.
 ExactResult exact_set(const io::ImpactCase& impact, const ExactArguments& arguments = {});
-
-/// The report of a set with the answers to what was asked about it.
-io::ImpactReport report_exact(const io::ImpactCase& impact, const ExactResult& result,
-                              const ExactArguments& arguments);
-std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport& report,
-                           const ExactResult& result);
 
 }  // namespace routh::app

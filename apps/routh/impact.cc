@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "commands.h"
+#include "describe.h"
 #include "exact_law.h"
 #include "options.h"
 #include "output.h"
@@ -25,7 +26,7 @@ constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000, kCoverag
 struct ImpactArguments {
   ScenarioArguments scenario;
   std::string law = "all";
-  std::string samples, seed = "0", keep = "1000", draws = "uniform", single = "routh";
+  std::string samples, seed = "0", keep = "1000", draws, single = "routh";
   double step = 0, final_step = 0;
   int limit = 0, threads = 0;
   std::vector<std::string> order;
@@ -77,7 +78,8 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
 }
 
 /// What the law was applied with, defaults and the scenario's choices included.
-io::Json options_json(const io::ImpactCase& impact, const ImpactArguments& a) {
+io::Json options_json(const io::ImpactCase& impact, const io::ImpactReport& report,
+                      const ImpactArguments& a) {
   const ImpactProblem& p = impact.problem();
   io::Json json{{"law", a.law}, {"touching", impact.scenario.run.touching}};
   if (p.tangents == 2) json["cone"] = p.circular() ? "circular" : "polygon";
@@ -95,8 +97,14 @@ io::Json options_json(const io::ImpactCase& impact, const ImpactArguments& a) {
                  {"step", o.step},
                  {"limit", o.limit},
                  {"final_step", o.final_step},
-                 {"draws", a.draws},
+                 {"draws", a.draws.empty() ? "uniform" : a.draws},
                  {"keep", o.keep}});
+  }
+  if (a.law == "all") {
+    json.update({{"samples", report.set()->samples},
+                 {"seed", parse_count("--seed", a.seed)},
+                 {"step", impact.scenario.run.impact.step},
+                 {"draws", a.draws.empty() ? "corners" : a.draws}});
   }
   if (a.law == "exact" || a.coverage) {
     const ExactOptions o = exact_options(a.exact);
@@ -107,190 +115,109 @@ io::Json options_json(const io::ImpactCase& impact, const ImpactArguments& a) {
   return json;
 }
 
-/// A law's report, what to show of it, and what to draw.
-struct Applied {
-  io::ImpactReport report;
-  std::string shown;
-  std::vector<io::OutcomeRow> paths;
-  std::optional<SetResult> set = {};
-  std::vector<Polytope> pieces = {};
-};
-
-/// How far the samples are from the exact set, both ways.
-io::Json coverage_json(const std::vector<Polytope>& pieces, const SetResult& set,
-                       std::string& shown) {
-  std::vector<Eigen::VectorXd> samples;
-  for (const SetSample& s : set.kept) {
-    if (s.terminated) samples.push_back(s.outcome.c_plus);
-  }
-  const Coverage c = coverage(pieces, samples, interrupted);
-  if (c.stopped) return {};
-  shown += fmt::format(
-      "\n    against the exact set: Hausdorff distance {:.4g} m/s\n"
-      "    samples lie up to {:.3g} m/s outside of it; its farthest point is {:.3g} m/s from a "
-      "sample\n",
-      c.hausdorff(), c.outside, c.missed);
-  return {{"hausdorff", c.hausdorff()},
-          {"outside", c.outside},
-          {"missed", c.missed},
-          {"resolution", c.resolution},
-          {"samples", samples.size()}};
-}
-
-Applied apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
+/// The set law; held against the exact set where that was asked for.
+io::ImpactReport apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
   SetOptions options = set_options(impact, a);
   const std::uint64_t keep = options.keep;
   ExactResult exact;
-  if (a.coverage) {
-    exact = exact_set(impact, a.exact);
-    options.keep = std::min(options.samples, kCoverageOutcomes);
-  }
-  if (!a.compare.empty()) options.keep = std::min(options.samples, kCoverageOutcomes);
+  if (a.coverage) exact = exact_set(impact, a.exact);
+  if (a.coverage || !a.compare.empty()) options.keep = std::min(options.samples, kCoverageOutcomes);
   if (!a.places.plot.empty()) {
     options.keep = std::max(options.keep, kFigureOutcomes);
     options.paths = kFigurePaths;
   }
   options.progress = progress(options.samples, "sampling");
-  Applied applied;
-  applied.set = set_valued(impact.problem(), options);
+  SetResult set = set_valued(impact.problem(), options);
   clear_progress();
-  if (interrupted() && applied.set->kept.size() > kHastyOutcomes)
-    applied.set->kept.resize(kHastyOutcomes);
-  applied.shown = describe_set(impact, *applied.set);
-  applied.report = io::report_set(impact, *applied.set);
-  if (a.coverage && applied.set->terminated > 0 && !exact.pieces.empty() && !interrupted()) {
-    applied.pieces = exact.pieces;
-    applied.report.answers["coverage"] = coverage_json(exact.pieces, *applied.set, applied.shown);
+  if (interrupted() && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
+  io::ImpactReport report = io::report_set(impact, std::move(set), keep);
+  report.covers = a.coverage;
+  if (a.coverage && report.set()->terminated > 0 && !exact.pieces.empty() && !interrupted()) {
+    std::vector<Eigen::VectorXd> samples;
+    for (const SetSample& s : report.set()->kept) {
+      if (s.terminated) samples.push_back(s.outcome.c_plus);
+    }
+    const Coverage covered = coverage(exact.pieces, samples, interrupted);
+    if (!covered.stopped) report.coverage = covered;
+    report.covered = std::move(exact.pieces);
   } else if (a.coverage) {
-    applied.report.complete = false;
-    applied.shown += "\n    not compared with the exact set: there is none to compare with\n";
+    report.complete = false;
   }
-  if (applied.report.outcomes.size() > keep) applied.report.outcomes.resize(keep);
-  applied.report.summary["kept"] = applied.report.outcomes.size();
-  if (!a.places.plot.empty() && !interrupted()) applied.paths = io::law_paths(impact);
-  return applied;
+  return report;
 }
 
-Applied apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
-  const ExactResult result = exact_set(impact, a.exact);
-  Applied applied;
-  applied.report = report_exact(impact, result, a.exact);
-  applied.shown = describe_exact(impact, applied.report, result);
-  applied.pieces = result.pieces;
-  if (!a.places.plot.empty() && !interrupted()) {
-    // the figure lays the set under samples of it
+AmbiguityOptions all_options(const io::ImpactCase& impact, const ImpactArguments& a) {
+  AmbiguityOptions options{.seed = parse_count("--seed", a.seed),
+                           .step = impact.scenario.run.impact.step,
+                           .threads = a.threads,
+                           .sequential = sequential_options(impact, a)};
+  if (!a.samples.empty()) {
+    options.samples = set_options(impact, a).samples;
+    options.progress = progress(options.samples, "sampling");
+  }
+  if (a.draws == "uniform") options.draws = Draws::kUniform;
+  if (impact.problem().tangents == 2 && !impact.problem().circular())
+    options.edges = impact.problem().edges;
+  options.stop = interrupted;
+  return options;
+}
+
+io::ImpactReport apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
+  if (a.law == "set") return apply_set(impact, a);
+  if (a.law == "exact")
+    return io::report_exact(impact, exact_set(impact, a.exact), questions(impact, a.exact));
+  if (a.law == "simultaneous") return io::report_simultaneous(impact, {.stop = interrupted});
+  if (a.law == "sequential") return io::report_sequential(impact, sequential_options(impact, a));
+  if (a.law == "single") {
+    std::optional<int> contact;
+    if (!a.contact.empty()) contact = contact_index(impact, "--contact", a.contact);
+    return io::report_single(impact, contact);
+  }
+  io::ImpactReport report = io::report_all(impact, all_options(impact, a));
+  clear_progress();
+  return report;
+}
+
+/// Draws what a law found, over samples where it is a set, with the paths of the finite laws.
+std::vector<std::string> draw_figure(const io::ImpactCase& impact, const io::ImpactReport& report,
+                                     const ImpactArguments& a) {
+  io::ImpactFigure figure{.name = figure_name(a.scenario.name) + "-" + a.law,
+                          .title = impact.scenario.title,
+                          .laws = report.paths,
+                          .set = report.set(),
+                          .exact = report.covered};
+  if (a.law == "set" || a.law == "exact") figure.laws = io::law_paths(impact);
+  std::optional<SetResult> samples;
+  if (a.law == "exact") {
+    figure.exact = report.known.exact->pieces;
     SetOptions options = set_options(impact, a);
     options.samples = options.keep = kFigureOutcomes;
     options.paths = kFigurePaths;
     options.progress = progress(options.samples, "sampling");
-    applied.set = set_valued(impact.problem(), options);
+    samples = set_valued(impact.problem(), options);
     clear_progress();
-    applied.paths = io::law_paths(impact);
+    figure.set = &*samples;
   }
-  return applied;
-}
-
-Applied apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
-  if (a.law == "set") return apply_set(impact, a);
-  if (a.law == "exact") return apply_exact(impact, a);
-  Applied applied;
-  if (a.law == "simultaneous")
-    applied.report = io::report_simultaneous(impact, {.stop = interrupted});
-  if (a.law == "sequential")
-    applied.report = io::report_sequential(impact, sequential_options(impact, a));
-  if (a.law == "single") {
-    std::optional<int> contact;
-    if (!a.contact.empty()) contact = contact_index(impact, "--contact", a.contact);
-    applied.report = io::report_single(impact, contact);
+  if (report.comparison) {
+    figure.other = report.comparison->soft.own.contact;
+    figure.other_name = "MuJoCo";
   }
-  if (a.law == "all") {
-    const io::ImpactReport at_once = io::report_simultaneous(impact, {.stop = interrupted});
-    const io::ImpactReport in_turn = io::report_sequential(impact, sequential_options(impact, a));
-    applied.report = io::report_all(impact, at_once, in_turn);
-    applied.paths = at_once.outcomes;
-    applied.paths.insert(applied.paths.end(), in_turn.outcomes.begin(), in_turn.outcomes.end());
-  } else {
-    applied.paths = applied.report.outcomes;
-  }
-  applied.shown = describe_outcomes(impact, applied.report);
-  return applied;
-}
-
-/// The outcome of a law nearest to a contact velocity.
-Nearest nearest_outcome(const Applied& applied, const Eigen::VectorXd& c) {
-  if (applied.report.set) return nearest_point(*applied.report.set, c);
-  Nearest nearest{HUGE_VAL, {}};
-  const auto consider = [&](const Eigen::VectorXd& outcome) {
-    const double distance = (outcome - c).norm();
-    if (distance < nearest.distance) nearest = {distance, outcome};
-  };
-  for (const io::OutcomeRow& row : applied.report.outcomes) consider(row.outcome.c_plus);
-  for (std::size_t k = 0; applied.set && k < applied.set->kept.size(); ++k) {
-    if (applied.set->kept[k].terminated) consider(applied.set->kept[k].outcome.c_plus);
-  }
-  return nearest;
-}
-
-/// MuJoCo's one outcome beside those of the law, and how far it is from the nearest; then the same
-/// with contacts so stiff that nothing moves meanwhile.
-void compare(const io::ImpactCase& impact, Applied& applied) {
-  constexpr double kStiff = 1e-4;  // time constant [s]
-  const auto list = [](const Eigen::VectorXd& x) {
-    return std::vector<double>(x.begin(), x.end());
-  };
-  const auto one = [&](const std::string& title, std::optional<double> time_constant) {
-    const io::MujocoOutcome own =
-        io::mujoco_outcome(impact.scenario, impact.reduced.contacts, time_constant);
-    const Nearest nearest = nearest_outcome(applied, own.contact);
-    const double energy = kinetic_energy(impact.scenario.terms, own.velocity);
-    applied.shown += fmt::format(
-        "\n{}\n         contacts stop approaching after {:.3g} ms, {:.2g} m deep{}; energy {:.6g} "
-        "J\n",
-        title, 1e3 * own.stop_time, own.penetration,
-        own.reached ? "" : " (some still do at the end)", energy);
-    applied.shown +=
-        describe_contacts(impact, own.contact, contact_states(impact.problem(), own.contact));
-    if (std::isfinite(nearest.distance))
-      applied.shown +=
-          fmt::format("         {:.3g} m/s from the nearest of our outcomes\n", nearest.distance);
-    return io::Json{
-        {"reached", own.reached},
-        {"velocity", list(own.velocity)},
-        {"contact_velocity", list(own.contact)},
-        {"energy", energy},
-        {"rebound_velocity", list(own.rebound)},
-        {"stop_time", own.stop_time},
-        {"duration", own.duration},
-        {"penetration", own.penetration},
-        {"steps", own.steps},
-        {"distance", std::isfinite(nearest.distance) ? io::Json(nearest.distance) : io::Json()}};
-  };
-  io::Json& answer = applied.report.answers["compare"];
-  answer = one("MuJoCo's one outcome, with the softness of the model", {});
-  answer["simulator"] = "mujoco";
-  answer["stiff"] =
-      one(fmt::format("MuJoCo's with stiff contacts, time constant {} ms", 1e3 * kStiff), kStiff);
-  if (applied.set && applied.set->terminated) {
-    const double spread = (applied.set->c_max - applied.set->c_min).norm();
-    answer["spread"] = spread;
-    applied.shown += fmt::format("\nour outcomes spread over {:.3g} m/s\n", spread);
-  }
+  return io::draw(impact, figure, a.places.plot);
 }
 
 /// For the person who gets exit code 3.
-std::string why_unfinished(const io::ImpactCase& impact, const Applied& applied) {
-  const io::ImpactReport& report = applied.report;
+std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport& report) {
   if (interrupted()) return "stopped before all was tried: others may exist";
   if (report.law == "exact")
-    return report.summary["status"] == "jammed"
+    return report.known.exact->status == ExactStatus::kJammed
                ? "the friction cone is not pointed: impulses of the contacts can cancel, the "
-                 "impact "
-                 "need not end and has no bounded set of outcomes ('routh check' shows which)"
+                 "impact need not end and has no bounded set of outcomes ('routh check' shows "
+                 "which)"
                : "the budget was spent before even an outer set was complete; raise --max-seconds "
                  "or --max-polyhedra";
-  if (report.law == "set" && applied.set->unsolved > 0)
-    return fmt::format("{} samples met a step without a solution", applied.set->unsolved);
-  if (report.law == "set" && applied.set->terminated > 0)
+  if (report.law == "set" && report.set()->unsolved > 0)
+    return fmt::format("{} samples met a step without a solution", report.set()->unsolved);
+  if (report.law == "set" && report.set()->terminated > 0)
     return "there is no exact set to compare with";
   if (report.law == "set") return "no sample ended; raise --limit or --step";
   std::string text = io::nothing_text(impact, report);
@@ -319,54 +246,45 @@ int run_impact(const ImpactArguments& a) {
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
   (void)sequential_options(impact, a);
   (void)set_options(impact, a);
-  check_questions(impact, a.exact);
+  (void)questions(impact, a.exact);
   if (!a.contact.empty()) (void)contact_index(impact, "--contact", a.contact);
-  if (!a.places.quiet()) fmt::print("{}", describe_before(impact));
   if (!impact.approaching())
     warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
-  const FrictionCone cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem());
-  if (!cone.pointed)
+  const bool pointed =
+      friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
+  if (!pointed)
     warn(
         "routh: warning: the friction cone is not pointed: the contacts can jam and laws may not "
         "end\n");
 
-  Applied applied = apply_law(impact, a);
-  applied.report.summary["pointed"] = cone.pointed;
-  if (!a.compare.empty() && !interrupted()) compare(impact, applied);
-  io::Json& incomplete = applied.report.summary["incomplete"];  // null where a law does not say
-  incomplete = incomplete == true || interrupted();
+  io::ImpactReport report = apply_law(impact, a);
+  report.pointed = pointed;
+  if (!a.compare.empty() && !interrupted())
+    report.comparison = io::compare_with_mujoco(impact, report);
+  report.incomplete = report.incomplete || interrupted();
 
   // what was asked for; Ctrl-C is heard until it is in words
   const Places& places = a.places;
-  const std::string json =
-      places.json.empty() ? ""
-                          : places.with_top(options_json(impact, a),
-                                            io::json_text(impact, applied.report, interrupted)) +
-                                "\n";
-  const std::string csv = places.csv.empty() ? "" : io::to_csv(impact, applied.report, interrupted);
-  if (interrupted()) applied.report.complete = false;
+  const std::string json = places.json.empty()
+                               ? ""
+                               : places.with_top(options_json(impact, report, a),
+                                                 io::json_text(impact, report, interrupted)) +
+                                     "\n";
+  const std::string csv = places.csv.empty() ? "" : io::to_csv(impact, report, interrupted);
+  if (interrupted()) report.complete = false;
   finishing();
-  if (!places.quiet()) fmt::print("{}", applied.shown);
+  if (!places.quiet())
+    fmt::print("{}\n\n{}{}", describe_verdict(io::verdict(impact, report), report.known),
+               describe_before(impact), describe_report(impact, report));
   if (!json.empty()) places.write(places.json, json);
   if (!csv.empty()) places.write(places.csv, csv);
-  if (!applied.report.complete) warn(fmt::format("routh: {}\n", why_unfinished(impact, applied)));
+  if (!report.complete) warn(fmt::format("routh: {}\n", why_unfinished(impact, report)));
   drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
-    io::ImpactFigure figure{
-        .name = std::filesystem::path(a.scenario.name).stem().string() + "-" + a.law,
-        .title = impact.scenario.title,
-        .laws = applied.paths,
-        .set = applied.set ? &*applied.set : nullptr,
-        .exact = applied.pieces};
-    if (!a.compare.empty()) {
-      const std::vector<double> c = applied.report.answers["compare"]["contact_velocity"];
-      figure.other = Eigen::VectorXd::Map(c.data(), static_cast<Eigen::Index>(c.size()));
-      figure.other_name = "MuJoCo";
-    }
-    places.announce(io::draw(impact, figure, places.plot));
+    places.announce(draw_figure(impact, report, a));
   }
-  return interrupted() || !applied.report.complete ? kUnfinished : kDone;
+  return interrupted() || !report.complete ? kUnfinished : kDone;
 }
 
 }  // namespace
@@ -377,14 +295,16 @@ void add_impact(CLI::App& app, Session& session) {
   a->scenario.add_to(*c);
   a->scenario.add_contact_options(*c);
   c->add_option("--law", a->law,
-                "all: every outcome of simultaneous and sequential; simultaneous: P1 (31); "
+                "all: every outcome of simultaneous and sequential, and a few samples of set; "
+                "simultaneous: P1 (31); "
                 "sequential: one contact after "
                 "the other; set: P1 Algorithms 1 and 2; exact: the whole set, computed; single: "
                 "Routh's law at one contact")
       ->check(CLI::IsMember({"all", "simultaneous", "sequential", "set", "exact", "single"}))
       ->capture_default_str();
   c->add_option("--samples", a->samples,
-                "number of samples, such as 2^20 (default: the scenario's)");
+                "number of samples, such as 2^20 (default: the scenario's; of all, by the number "
+                "of contacts)");
   c->add_option("--seed", a->seed, "the same seed gives the same samples")->capture_default_str();
   c->add_option("--threads", a->threads,
                 "threads (default: all cores); results do not depend on it")
@@ -398,9 +318,10 @@ void add_impact(CLI::App& app, Session& session) {
        "bound [N s] of the last step of Algorithm 2 for samples that reach the limit; 0: none")
       ->check(not_negative("a number of N s"))
       ->capture_default_str();
-  c->add_option("--draws", a->draws, "uniform as in P1, or corners to reach extreme orders early")
-      ->check(CLI::IsMember({"uniform", "corners"}))
-      ->capture_default_str();
+  c->add_option("--draws", a->draws,
+                "uniform as in P1 (default of set), or corners to reach extreme orders early "
+                "(default of all)")
+      ->check(CLI::IsMember({"uniform", "corners"}));
   c->add_option("--keep", a->keep, "outcomes to write, those of the first samples")
       ->capture_default_str();
   c->add_option("--order", a->order,

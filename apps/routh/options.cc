@@ -22,11 +22,8 @@ struct Scope {
 
 const std::vector<Scope>& scopes() {
   static const std::vector<Scope> table{
-      {"impact",
-       kLaw,
-       {"--samples", "--seed", "--threads", "--step", "--limit", "--final-step", "--draws",
-        "--keep", "--coverage"},
-       {"set"}},
+      {"impact", kLaw, {"--step", "--limit", "--final-step", "--keep", "--coverage"}, {"set"}},
+      {"impact", kLaw, {"--samples", "--seed", "--threads", "--draws"}, {"set", "all"}},
       {"impact", kLaw, {"--order", "--single"}, {"sequential", "all"}},
       {"impact", kLaw, {"--contact"}, {"single"}},
       {"impact", kLaw, {"--maximize", "--minimize", "--contains"}, {"exact"}},

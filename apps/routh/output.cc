@@ -129,6 +129,15 @@ std::string toned(Tone tone, const std::string& words) {
   return coloured(STDOUT_FILENO) ? with_colour(tone, words) : words;
 }
 
+std::string figure_name(const std::string& scenario) {
+  if (scenario == "-") return "stdin";
+  const std::filesystem::path path = std::filesystem::path(scenario).lexically_normal();
+  if (!path.has_parent_path()) return path.stem().string();
+  const std::string folder =
+      std::filesystem::absolute(path).lexically_normal().parent_path().filename().string();
+  return folder.empty() ? path.stem().string() : folder + "-" + path.stem().string();
+}
+
 void warn(const std::string& text) {
   const bool colour = coloured(STDERR_FILENO);
   std::string line;

@@ -46,6 +46,10 @@ struct Places {
 enum class Tone { kTitle, kGood, kBad, kWarning };
 std::string toned(Tone tone, const std::string& words);
 
+/// How files of figures begin: the scenario's name, for files with that of their folder, because
+/// every robot has a scene.xml.
+std::string figure_name(const std::string& scenario);
+
 /// On standard error, whatever would steer a terminal made harmless. Nobody is there to tell where
 /// that fails.
 void warn(const std::string& text);

@@ -146,8 +146,7 @@ void reproduce_outcomes(const ReproduceArguments& a) {
   fmt::print("\nOutcomes of P1's examples, (normal, tangential) velocities in m/s\n");
   for (const Claim& claim : kClaims) {
     const io::ImpactCase impact = io::impact_case(io::load_scenario(claim.scenario));
-    const io::ImpactReport report =
-        io::report_all(impact, io::report_simultaneous(impact), io::report_sequential(impact));
+    const io::ImpactReport report = io::report_all(impact);
     const double before = kinetic_energy(impact.scenario.terms, impact.scenario.v);
     fmt::print("{}: {}\n", claim.scenario, claim.text);
     for (const io::OutcomeRow& row : report.outcomes) {
@@ -158,9 +157,9 @@ void reproduce_outcomes(const ReproduceArguments& a) {
                         to_string(row.modes[i]), row.outcome.c_plus[i] + 0.0,
                         row.outcome.c_plus[impact.problem().tangent(static_cast<int>(i))] + 0.0);
       }
-      fmt::print("    {:<26} {}\n", row.law, contacts);
+      fmt::print("    {:<26} {}\n", row.law(), contacts);
       markdown += fmt::format("| {} | {} | {} | {} | {:.1f} % |\n", claim.scenario, claim.text,
-                              row.law, contacts, 100 * row.energy / before);
+                              row.law(), contacts, 100 * row.energy / before);
     }
   }
   save(a.out, "p1-outcomes.md", markdown);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr int kDeepest = 32;  // of brackets in brackets
-constexpr std::size_t kMostArguments = 1000, kLongestArgument = 1 << 16, kShown = 12;
+constexpr std::size_t kMostArguments = 1000, kLongestArgument = 1 << 16, kDifferencesShown = 12;
 
 struct RerunArguments {
   std::string file;
@@ -135,7 +135,8 @@ class Comparison {
         fmt::format("{} in {} of {} values; stored, then now\n", toned(Tone::kBad, "different"),
                     differences_, std::max(compared_, differences_)) +
         shown_;
-    if (differences_ > kShown) text += fmt::format("    .. {} more\n", differences_ - kShown);
+    if (differences_ > kDifferencesShown)
+      text += fmt::format("    .. {} more\n", differences_ - kDifferencesShown);
     if (largest_ > 0)
       text += fmt::format("numbers differ by up to {:.1e}; --tolerance lets them\n", largest_);
     return text;
@@ -161,7 +162,7 @@ class Comparison {
   }
 
   void differ(const std::string& path, const std::string& was, const std::string& is) {
-    if (differences_++ < kShown)
+    if (differences_++ < kDifferencesShown)
       shown_ += fmt::format("    {}: {} -> {}\n", io::without_controls(path), was, is);
   }
 

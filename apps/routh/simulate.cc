@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "numbers.h"
 #include "options.h"
 #include "routh/io/document.h"
 #include "routh/io/motion.h"
@@ -76,20 +76,23 @@ State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
 std::string describe_state(const io::Scenario& scenario, const State& state) {
   const std::vector<std::string>&q = scenario.coordinates, &v = scenario.velocities;
   constexpr std::size_t kShown = 12;
+  const double far = largest_of(state.q), fast = largest_of(state.v);
+  const auto position = [&](std::size_t i) { return rounded(state.q[i], far); };
+  const auto velocity = [&](std::size_t i) { return rounded(state.v[i], fast); };
   std::string text;
   if (q == v) {
-    text = fmt::format("\n    at {:.6g} s   position      velocity\n", state.time);
+    text =
+        fmt::format("\n    at {:.6g} s   position [m, rad]   velocity [m/s, rad/s]\n", state.time);
     for (std::size_t i = 0; i < q.size() && i < kShown; ++i) {
-      text +=
-          fmt::format("    {:<14} {:>12.6g} {:>13.6g}\n", q[i], state.q[i] + 0.0, state.v[i] + 0.0);
+      text += fmt::format("    {:<14} {:>16.6g} {:>23.6g}\n", q[i], position(i), velocity(i));
     }
   } else {
-    text = fmt::format("\n    at {:.6g} s        position                         velocity\n",
-                       state.time);
+    text = fmt::format(
+        "\n    at {:.6g} s    position [m, rad]               velocity [m/s, rad/s]\n", state.time);
     for (std::size_t i = 0; i < std::max(q.size(), v.size()) && i < kShown; ++i) {
-      text += i < q.size() ? fmt::format("    {:<16} {:>12.6g}", q[i], state.q[i] + 0.0)
+      text += i < q.size() ? fmt::format("    {:<16} {:>12.6g}", q[i], position(i))
                            : std::string(33, ' ');
-      if (i < v.size()) text += fmt::format("    {:<16} {:>12.6g}", v[i], state.v[i] + 0.0);
+      if (i < v.size()) text += fmt::format("    {:<16} {:>12.6g}", v[i], velocity(i));
       text += '\n';
     }
   }
@@ -100,9 +103,9 @@ std::string describe_state(const io::Scenario& scenario, const State& state) {
 std::string describe(const io::Motion& motion) {
   const Trajectory& t = motion.trajectory;
   std::string text =
-      fmt::format("{}\n{}: {} steps to {:.6g} s in {:.3g} s, {:.3g} us a step\n",
-                  motion.scenario.title, motion.method, t.steps, t.final.time, t.seconds,
-                  1e6 * t.seconds / static_cast<double>(std::max(1L, t.steps)));
+      fmt::format("{}\n{}: {} steps to {:.6g} s in {}, {} a step\n", motion.scenario.title,
+                  motion.method, t.steps, t.final.time, duration(t.seconds),
+                  duration(t.seconds / static_cast<double>(std::max(1L, t.steps))));
   if (!t.events.empty()) text += "\n    time [s]  event     contacts\n";
   constexpr std::size_t kShown = 16;
   for (std::size_t k = 0; k < t.events.size() && k < kShown; ++k) {
@@ -162,8 +165,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
   drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
-    const std::string name =
-        std::filesystem::path(a.scenario.name).stem().string() + "-" + motion.method;
+    const std::string name = figure_name(a.scenario.name) + "-" + motion.method;
     places.announce(io::draw(motion, name, places.plot));
     if (path) places.announce(io::draw(motion.scenario, *path, name + "-s", places.plot));
   }

@@ -4,17 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "routh/io/results.h"
-
-/// What the commands show a person.
+/// A person at the terminal: Ctrl-C and progress.
 namespace routh::app {
-
-std::string describe_before(const io::ImpactCase& impact);
-/// One line a contact: velocities and state.
-std::string describe_contacts(const io::ImpactCase& impact, const Eigen::VectorXd& c,
-                              const std::vector<ContactState>& states);
-std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report);
-std::string describe_set(const io::ImpactCase& impact, const SetResult& result);
 
 /// Ctrl-C asks for an end instead of forcing it: laws and methods poll interrupted() and end with
 /// what they have, exit code 3. Work that does not hear it within 0.4 s is given up, with the same

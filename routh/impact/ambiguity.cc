@@ -1,66 +1,144 @@
 #include "routh/impact/ambiguity.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
-#include "routh/impact/sequential.h"
-#include "routh/impact/simultaneous.h"
+#include "routh/impact/modes.h"
+#include "routh/impact/same_outcome.h"
 
 namespace routh {
 namespace {
 
 using Eigen::VectorXd;
 
-/// Has the time been spent, or did the caller say so?
-std::function<bool()> deadline(const AmbiguityOptions& options) {
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                             std::chrono::duration<double>(options.seconds));
-  return [end, stop = options.stop] {
-    return std::chrono::steady_clock::now() >= end || (stop && stop());
+constexpr std::size_t kSamplesShown = 8;  // samples that join the outcomes where these are not all
+constexpr std::uint64_t kKept = 4096;
+
+/// Searches of about a second, by their number alone. Measured on scenarios of 5 to 21 contacts: a
+/// linear program of solve_all() costs nearly as m⁴, a step of a sample without enumeration as m³,
+/// with it as the number of modes.
+struct Budget {
+  SimultaneousOptions simultaneous;
+  SequentialOptions sequential;
+  SetOptions set;
+};
+
+Budget budget_of(const ImpactProblem& problem, const AmbiguityOptions& options) {
+  const double m = problem.contacts();
+  const auto counted = [&](double most, double all, double least) {
+    return std::clamp(options.effort * most, least, all);
   };
+  Budget budget;
+  SimultaneousOptions& at_once = budget.simultaneous;
+  at_once.max_programs =
+      static_cast<int>(counted(0x1p25 / (m * m * m * m), at_once.max_programs, 1));
+  at_once.stop = options.stop;
+
+  SequentialOptions& in_turn = budget.sequential;
+  in_turn = options.sequential;
+  if (in_turn.max_states == 0 && problem.tangents == 2)
+    in_turn.max_states = static_cast<int>(counted(40'000 / (m * m), 40'000, 10));
+  in_turn.stop = options.stop;
+
+  SetOptions& set = budget.set;
+  const double modes = count_modes(problem, true);
+  const double cost = modes <= set.max_modes ? modes / 16 : m * m * m;
+  set.samples = options.samples > 0 ? options.samples
+                                    : static_cast<std::uint64_t>(counted(0x1p18 / cost, 4096, 32));
+  set.keep = std::min(set.samples, kKept);
+  set.seed = options.seed;
+  set.draws = options.draws;
+  set.threads = options.threads;
+  const double most = -problem.normal().minCoeff();
+  const double mobility = problem.G.diagonal().head(problem.contacts()).mean();
+  set.step = options.step > 0 ? options.step : most > 0 && mobility > 0 ? most / mobility : 1;
+  set.progress = [options](std::uint64_t done) {
+    return !(options.stop && options.stop()) && !(options.progress && !options.progress(done));
+  };
+  return budget;
 }
 
-double distance(const Outcome& a, const Outcome& b) {
-  return (a.c_plus - b.c_plus).lpNorm<Eigen::Infinity>();
+/// Places of the samples that ended.
+std::vector<std::size_t> ended_samples(const SetResult& set) {
+  std::vector<std::size_t> places;
+  for (std::size_t k = 0; k < set.kept.size(); ++k) {
+    if (set.kept[k].terminated) places.push_back(k);
+  }
+  return places;
 }
 
-/// Samples end where a step of the set law ends: they are told apart less finely than outcomes.
-double apart(const ImpactProblem& problem) { return 1000 * velocity_tolerance(problem); }
-
-/// How far each contact velocity varies. Outcomes and samples apart from each other: those of a
-/// circular cone lie a little off those of its polygon.
-VectorXd range_of(const Ambiguity& a) {
-  VectorXd range;
-  if (a.set.terminated > 0) range = a.set.c_max - a.set.c_min;
-  if (a.outcomes.empty()) return range;
-  VectorXd low = a.outcomes[0].c_plus, high = low;
-  for (const Outcome& outcome : a.outcomes)
-    low = low.cwiseMin(outcome.c_plus), high = high.cwiseMax(outcome.c_plus);
-  if (range.size() == 0) return high - low;
-  return range.cwiseMax(high - low);
+/// The samples most different from the outcomes become outcomes themselves.
+void join_samples(const ImpactProblem& problem, Ambiguity& a) {
+  std::vector<VectorXd> known, velocities;
+  for (const Outcome& outcome : a.outcomes) known.push_back(outcome.c_plus);
+  const std::vector<std::size_t> places = ended_samples(*a.set);
+  for (const std::size_t place : places) velocities.push_back(a.set->kept[place].outcome.c_plus);
+  for (const std::size_t k : most_different(problem, velocities, kSamplesShown, known)) {
+    a.outcomes.push_back({a.set->kept[places[k]].outcome});
+    a.outcomes.back().sample = places[k];
+  }
 }
 
-/// Contacts by how far they differ.
+/// Is some sample none of the outcomes?
+bool has_mixtures(const ImpactProblem& problem, const Ambiguity& a) {
+  const std::vector<std::size_t> places = ended_samples(*a.set);
+  return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+    return std::none_of(a.outcomes.begin(), a.outcomes.end(), [&](const Outcome& known) {
+      return same_outcome(problem, known.c_plus, a.set->kept[place].outcome.c_plus);
+    });
+  });
+}
+
+/// The lowest and the highest of each contact velocity.
+struct Range {
+  VectorXd low, high;
+
+  void include(const VectorXd& from, const VectorXd& to) {
+    low = low.size() ? VectorXd(low.cwiseMin(from)) : from;
+    high = high.size() ? VectorXd(high.cwiseMax(to)) : to;
+  }
+  VectorXd width() const { return high - low; }
+};
+
+/// How far each contact velocity varies; empty where nothing was found. Outcomes and samples apart
+/// from each other: those of a circular cone lie a little off those of its polygon.
+VectorXd widths(const Ambiguity& a) {
+  Range points, set;
+  for (const Outcome& outcome : a.outcomes) points.include(outcome.c_plus, outcome.c_plus);
+  if (a.set && a.set->terminated > 0) set.include(a.set->c_min, a.set->c_max);
+  for (std::size_t k = 0; a.exact && k < a.exact->pieces.size(); ++k) {
+    for (const VectorXd& c : a.exact->pieces[k].corners) set.include(c, c);
+  }
+  if (!points.low.size()) return set.width();
+  if (!set.low.size()) return points.width();
+  return points.width().cwiseMax(set.width());
+}
+
+/// Contacts by how far they differ, and what they do.
 std::vector<ContactSpread> differing(const ImpactProblem& p, const Ambiguity& a,
-                                     const VectorXd& range) {
+                                     const VectorXd& widths) {
   std::vector<ContactSpread> contacts;
   for (int i = 0; i < p.contacts(); ++i) {
-    ContactSpread spread{.contact = i};
-    spread.by =
-        std::max(range[i], range.segment(p.tangent(i), p.tangents).lpNorm<Eigen::Infinity>());
-    if (spread.by <= apart(p)) continue;
-    const auto take = [&](const VectorXd& c) {
-      const ContactState state = contact_states(p, c)[i];
+    const double slip = widths.segment(p.tangent(i), p.tangents).lpNorm<Eigen::Infinity>();
+    const double by = std::max(widths[i], slip);
+    if (by > same_velocity(p)) contacts.push_back({.contact = i, .by = by});
+  }
+  const auto take = [&](const std::vector<ContactState>& states) {
+    for (ContactSpread& spread : contacts) {
+      const ContactState state = states[spread.contact];
       if (std::find(spread.states.begin(), spread.states.end(), state) == spread.states.end())
         spread.states.push_back(state);
-    };
-    for (const Outcome& outcome : a.outcomes) take(outcome.c_plus);
-    for (const SetSample& sample : a.set.kept) {
-      if (sample.terminated) take(sample.outcome.c_plus);
     }
-    contacts.push_back(std::move(spread));
+  };
+  for (const Outcome& outcome : a.outcomes) take(contact_states(p, outcome.c_plus));
+  if (a.set) {
+    for (const std::size_t place : ended_samples(*a.set))
+      take(contact_states(p, a.set->kept[place].outcome.c_plus));
+  }
+  for (std::size_t k = 0; a.exact && k < a.exact->pieces.size(); ++k) {
+    const Polytope& piece = a.exact->pieces[k];
+    if (!piece.modes.empty()) take(piece.modes);
+    for (const VectorXd& c : piece.corners) take(contact_states(p, c));
   }
   std::stable_sort(contacts.begin(), contacts.end(),
                    [](const ContactSpread& x, const ContactSpread& y) { return x.by > y.by; });
@@ -69,63 +147,83 @@ std::vector<ContactSpread> differing(const ImpactProblem& p, const Ambiguity& a,
 
 }  // namespace
 
+std::vector<FoundOutcome> all_outcomes(const ImpactProblem& problem,
+                                       const SimultaneousResult& at_once,
+                                       const SequentialResult& in_turn) {
+  std::vector<FoundOutcome> found;
+  for (const Outcome& outcome : at_once.outcomes) found.push_back({outcome, true});
+  for (std::size_t k = 0; k < in_turn.outcomes.size(); ++k) {
+    const Outcome& outcome = in_turn.outcomes[k].outcome;
+    const auto known = std::find_if(found.begin(), found.end(), [&](const Outcome& other) {
+      return same_outcome(problem, other.c_plus, outcome.c_plus);
+    });
+    if (known == found.end())
+      found.push_back({outcome, false, k});
+    else if (!known->sequential)
+      known->sequential = k;
+  }
+  return found;
+}
+
 bool Ambiguity::ended() const {
-  return outcomes.size() == 1 && unfinished == 0 && set.samples > 0 &&
-         set.terminated == set.samples;
+  if (exact) return !exact->pieces.empty();
+  return outcomes.size() == 1 && (!sequential || sequential->unfinished.empty()) &&
+         (!set || (set->samples > 0 && set->terminated == set->samples));
 }
 
 std::optional<bool> Ambiguity::unique() const {
-  if (outcomes.size() > 1 || !contacts.empty()) return false;
-  if (ended() && searched()) return true;
+  const bool outer = exact && exact->status == ExactStatus::kOuter;  // and more than the set
+  if (!outer && (outcomes.size() > 1 || !contacts.empty())) return false;
+  if (contacts.empty() && ended() && searched()) return true;
   return {};
 }
 
 Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& options) {
   validate(problem);
-  Ambiguity a;
-  a.colliding = colliding(problem, problem.c);
   ImpactProblem polygon = problem;
   if (problem.circular()) polygon.edges = options.edges;
-
-  // every outcome of the finite laws
-  const SimultaneousResult at_once = simultaneous(problem, {.stop = deadline(options)});
-  const SequentialResult in_turn = sequential(problem, {.stop = deadline(options)});
-  a.outcomes = at_once.outcomes;
-  for (const SequentialOutcome& o : in_turn.outcomes) {
-    const bool known = std::any_of(a.outcomes.begin(), a.outcomes.end(), [&](const Outcome& other) {
-      return distance(o.outcome, other) <= apart(problem);
-    });
-    if (!known) a.outcomes.push_back(o.outcome);
-  }
-  a.simultaneous = at_once.outcomes.size(), a.sequential = in_turn.outcomes.size();
-  a.unfinished = in_turn.unfinished.size();
-  a.all_modes = at_once.enumerated, a.all_orders = in_turn.complete;
-
-  // what lies between and beyond them
-  const double most = -problem.normal().minCoeff();
-  const double mobility = problem.G.diagonal().head(problem.contacts()).mean();
-  SetOptions set{.samples = options.samples, .draws = Draws::kCorners};
-  set.step = options.step > 0 ? options.step : most > 0 && mobility > 0 ? most / mobility : 1;
-  set.progress = [stop = deadline(options)](std::uint64_t) { return !stop(); };
-  a.set = set_valued(polygon, set);
+  const Budget budget = budget_of(polygon, options);
+  Ambiguity a;
+  a.simultaneous = simultaneous(problem, budget.simultaneous);
+  a.sequential = sequential(problem, budget.sequential);
+  a.one_order = !options.sequential.order.empty();
+  a.set = set_valued(polygon, budget.set);
   a.stopped = options.stop && options.stop();
+  return judged(problem, std::move(a));
+}
 
-  if (const VectorXd range = range_of(a); range.size()) {
-    a.spread = range.lpNorm<Eigen::Infinity>();
-    a.contacts = differing(problem, a, range);
+Ambiguity judged(const ImpactProblem& problem, Ambiguity a) {
+  a.colliding = colliding(problem, problem.c);
+  a.outcomes = all_outcomes(problem, a.simultaneous.value_or(SimultaneousResult{}),
+                            a.sequential.value_or(SequentialResult{}));
+  a.stopped = a.stopped || (a.simultaneous && a.simultaneous->stopped) ||
+              (a.sequential && a.sequential->stopped) || (a.set && a.set->stopped);
+  // samples that all end alike are no more than what the polygon makes of a circular cone
+  if (a.set && a.set->terminated > 0 && !same_outcome(problem, a.set->c_min, a.set->c_max)) {
+    const bool finite = a.simultaneous || a.sequential;
+    if (finite && !(a.all_modes() && a.all_orders())) join_samples(problem, a);
+    a.mixtures = has_mixtures(problem, a);
   }
-
-  // how far the polygon that stands for the circular cone leads away from it
-  if (problem.circular() && !at_once.outcomes.empty()) {
-    const SimultaneousResult other = simultaneous(polygon, {.stop = deadline(options)});
-    a.polygon_apart = 0;
-    for (const Outcome& outcome : at_once.outcomes) {
-      double nearest = HUGE_VAL;
-      for (const Outcome& o : other.outcomes) nearest = std::min(nearest, distance(o, outcome));
-      a.polygon_apart = std::max(a.polygon_apart, nearest);
-    }
+  if (const VectorXd by = widths(a); by.size()) {
+    a.spread = by.lpNorm<Eigen::Infinity>();
+    a.contacts = differing(problem, a, by);
   }
   return a;
+}
+
+double polygon_apart(const ImpactProblem& problem, const std::vector<Outcome>& outcomes,
+                     const AmbiguityOptions& options) {
+  ImpactProblem polygon = problem;
+  polygon.edges = options.edges;
+  const SimultaneousResult other = simultaneous(polygon, budget_of(polygon, options).simultaneous);
+  double farthest = 0;
+  for (const Outcome& outcome : outcomes) {
+    double nearest = HUGE_VAL;
+    for (const Outcome& o : other.outcomes)
+      nearest = std::min(nearest, (o.c_plus - outcome.c_plus).lpNorm<Eigen::Infinity>());
+    farthest = std::max(farthest, nearest);
+  }
+  return farthest;
 }
 
 }  // namespace routh

@@ -6,20 +6,43 @@
 #include <optional>
 #include <vector>
 
+#include "routh/impact/exact.h"
 #include "routh/impact/problem.h"
+#include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
+#include "routh/impact/simultaneous.h"
 
 namespace routh {
 
 struct AmbiguityOptions {
-  double step = 0;               ///< of the set law [N s]; 0: what stops the fastest contact alone
-  std::uint64_t samples = 4096;  ///< of the set law, a part of them in extreme orders
-  /// For each search: every mode, every order, the samples [s]. A loop that simulates gives less.
-  double seconds = 2;
+  /// How much is searched where contacts are too many for everything: modes, orders and samples are
+  /// counted, not timed, so that the answer is the same every time. 1 takes a second or two at the
+  /// most; a loop that simulates gives less.
+  double effort = 1;
+  std::uint64_t samples = 0;      ///< of the set law; 0: by effort, up to 4096
+  std::uint64_t seed = 0;         ///< of the samples
+  Draws draws = Draws::kCorners;  ///< of the samples: extreme orders are among them
+  double step = 0;                ///< of the set law [N s]; 0: what stops the fastest contact alone
+  int threads = 0;                ///< of the set law; 0: all cores. Results do not depend on it.
+  SequentialOptions sequential = {};  ///< which orders, by which law at each contact
   int edges = kEdges;  ///< of the polygon that stands for a circular cone where one is needed
+  /// Called now and then with the number of samples done; false ends the work.
+  std::function<bool(std::uint64_t)> progress = {};
   /// Asked now and then; true ends the work with what was found.
   std::function<bool()> stop = {};
 };
+
+/// An outcome and which laws have it.
+struct FoundOutcome : Outcome {
+  bool simultaneous = false;
+  std::optional<std::size_t> sequential = {};  ///< its place among the outcomes of that law
+  std::optional<std::size_t> sample = {};      ///< its place among the samples kept
+};
+
+/// Outcomes of the simultaneous and the sequential law, each once.
+std::vector<FoundOutcome> all_outcomes(const ImpactProblem& problem,
+                                       const SimultaneousResult& at_once,
+                                       const SequentialResult& in_turn);
 
 /// A contact whose velocity differs from outcome to outcome.
 struct ContactSpread {
@@ -28,34 +51,47 @@ struct ContactSpread {
   std::vector<ContactState> states;  ///< what it does after the impact, each once
 };
 
-/// What is known of whether an impact has one outcome.
+/// What is known of whether an impact has one outcome, from the laws that were asked.
 struct [[nodiscard]] Ambiguity {
-  bool colliding = false;         ///< does any contact approach? If not there is no impact
-  std::vector<Outcome> outcomes;  ///< distinct, of the simultaneous and the sequential law
-  std::size_t simultaneous = 0, sequential = 0;  ///< how many each of them has
-  std::size_t unfinished = 0;                    ///< orders that do not end
-  bool all_modes = false, all_orders = false;    ///< was every one tried?
-  SetResult set;                                 ///< the samples, with their ranges
-  bool stopped = false;                          ///< `stop` said so
-  /// The widest range of a contact velocity over outcomes and samples [m/s]; not a number without
-  /// any.
-  double spread = std::numeric_limits<double>::quiet_NaN();
-  std::vector<ContactSpread> contacts;  ///< the widest first
-  /// With a circular cone: how far the outcomes lie from those of the polygon [m/s]; not a number
-  /// where that is not known.
-  double polygon_apart = std::numeric_limits<double>::quiet_NaN();
+  std::optional<SimultaneousResult> simultaneous = {};
+  std::optional<SequentialResult> sequential = {};
+  bool one_order = false;             ///< of the sequential law, a given one
+  std::optional<SetResult> set = {};  ///< the samples, with their ranges
+  std::optional<ExactResult> exact = {};
+  bool stopped = false;  ///< told to end early
 
+  // what follows from them, see judged()
+  bool colliding = false;  ///< does any contact approach? If not there is no impact
+  /// Of the simultaneous and the sequential law, each once. Where modes or orders are too many, the
+  /// samples most different from them as well.
+  std::vector<FoundOutcome> outcomes = {};
+  bool mixtures = false;  ///< samples end at velocities that are not among the outcomes
+  /// The widest range of a contact velocity over all that can come out [m/s]; not a number where
+  /// nothing was found.
+  double spread = std::numeric_limits<double>::quiet_NaN();
+  std::vector<ContactSpread> contacts = {};  ///< that differ, the widest first
+
+  bool all_modes() const { return !simultaneous || simultaneous->enumerated; }
+  bool all_orders() const { return !sequential || (sequential->complete && !one_order); }
   /// Was everything searched that can be?
-  bool searched() const { return all_modes && all_orders && !set.stopped && !stopped; }
+  bool searched() const { return all_modes() && all_orders() && !stopped; }
   /// Did every search end at an outcome?
   bool ended() const;
-  /// Is the outcome unique? Nothing: one was found, but others may exist.
+  /// Is the outcome unique, by these laws? Nothing: one was found, but others may exist.
   std::optional<bool> unique() const;
 };
 
 /// Is the outcome of an impact well defined? The outcomes of both finite laws, and how far a small
 /// set that favours extreme orders spreads. For programs that ask between two steps of a
-/// simulation, and for `routh check`.
+/// simulation, for `routh check` and `routh impact`.
 Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& options = {});
+
+/// The same from results of some laws that are there already.
+Ambiguity judged(const ImpactProblem& problem, Ambiguity results);
+
+/// How far outcomes of a circular cone lie from those of a polygon in its place [m/s]; infinite
+/// where the polygon has none.
+double polygon_apart(const ImpactProblem& problem, const std::vector<Outcome>& outcomes,
+                     const AmbiguityOptions& options = {});
 
 }  // namespace routh

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "routh/impact/precise.h"
+#include "routh/impact/same_outcome.h"
 #include "routh/lcp/polyhedron.h"
 #include "routh/lcp/square_system.h"
 
@@ -274,7 +275,7 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
   // what another mode decides is not in doubt
   std::erase_if(result.borderline, [&](const Outcome& doubtful) {
     return std::any_of(result.outcomes.begin(), result.outcomes.end(), [&](const Outcome& o) {
-      return (o.c_plus - doubtful.c_plus).lpNorm<Eigen::Infinity>() <= same_velocity(given);
+      return same_outcome(given, o.c_plus, doubtful.c_plus);
     });
   });
   return result;

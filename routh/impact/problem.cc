@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/impact/same_outcome.h"
 #include "routh/lcp/square_system.h"
 
 namespace routh {
@@ -98,7 +99,7 @@ std::string_view to_string(ContactState state) {
 double velocity_tolerance(const ImpactProblem& problem) {
   return 1e-9 * problem.c.lpNorm<Eigen::Infinity>();
 }
-double same_velocity(const ImpactProblem& problem) { return 10 * velocity_tolerance(problem); }
+double same_velocity(const ImpactProblem& problem) { return 100 * velocity_tolerance(problem); }
 
 std::vector<ContactState> contact_states(const ImpactProblem& problem, const VectorXd& c) {
   const double zero = velocity_tolerance(problem);
@@ -221,10 +222,12 @@ double rounding(const ImpactProblem& problem, const VectorXd& impulse) {
 
 int insert_distinct(const ImpactProblem& problem, std::vector<Outcome>& outcomes,
                     Outcome candidate) {
-  const double same = same_velocity(problem) + rounding(problem, candidate.impulse);
+  const double own = rounding(problem, candidate.impulse);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const double apart = (outcomes[i].c_plus - candidate.c_plus).lpNorm<Eigen::Infinity>();
-    if (apart > same && apart > same + rounding(problem, outcomes[i].impulse)) continue;
+    if (!same_outcome(problem, outcomes[i].c_plus, candidate.c_plus, own) &&
+        !same_outcome(problem, outcomes[i].c_plus, candidate.c_plus,
+                      own + rounding(problem, outcomes[i].impulse)))
+      continue;
     if (candidate.residual < outcomes[i].residual) outcomes[i] = std::move(candidate);
     return static_cast<int>(i);
   }

@@ -1,12 +1,14 @@
 #include "routh/impact/sequential.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
 
+#include "routh/impact/same_outcome.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
 
@@ -118,10 +120,10 @@ std::vector<long long> key_of(const VectorXd& c, double grid) {
 }
 
 /// Distinct outcomes; the first order that reached one names it.
-void conclude(SequentialResult& result, SequentialOutcome s, double same) {
+void conclude(const ImpactProblem& problem, SequentialResult& result, SequentialOutcome s) {
   auto& list = s.finished ? result.outcomes : result.unfinished;
   const bool known = std::any_of(list.begin(), list.end(), [&](const SequentialOutcome& other) {
-    return (other.outcome.c_plus - s.outcome.c_plus).lpNorm<Eigen::Infinity>() <= same;
+    return same_outcome(problem, other.outcome.c_plus, s.outcome.c_plus);
   });
   if (!known) list.push_back(std::move(s));
 }
@@ -151,7 +153,7 @@ void follow(const ImpactProblem& problem, const SequentialOptions& options,
       tree.nodes.push_back(tree.hit_at(static_cast<int>(tree.nodes.size()) - 1, contact));
   }
   result.states += static_cast<int>(tree.nodes.size());
-  conclude(result, tree.sequence_to(tree.nodes.back()), 100 * zero);
+  conclude(problem, result, tree.sequence_to(tree.nodes.back()));
 }
 
 /// Every order, breadth first so that the shortest order names an outcome; equal velocities are
@@ -168,7 +170,7 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
   for (int at = 0; at < static_cast<int>(tree.nodes.size()); ++at) {
     result.states = static_cast<int>(tree.nodes.size());
     if (tree.nodes[at].finished || tree.nodes[at].depth >= options.max_impacts) {
-      conclude(result, tree.sequence_to(tree.nodes[at]), 100 * zero);
+      conclude(problem, result, tree.sequence_to(tree.nodes[at]));
       continue;
     }
     for (int i = 0; i < m; ++i) {
@@ -176,19 +178,19 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
       if (told_to_stop(options, result)) return;
       Node next = tree.hit_at(at, i);
       if (!next.hit.finished) {
-        conclude(result, tree.sequence_to(next), 100 * zero);
+        conclude(problem, result, tree.sequence_to(next));
       } else if (static_cast<int>(tree.nodes.size()) > max_states) {
         result.complete = false;
       } else if (seen.insert(key_of(next.hit.c_plus, 1e-3 * zero)).second) {
         tree.nodes.push_back(std::move(next));
       } else if (tree.returns(next, zero)) {
-        conclude(result, tree.sequence_to(next), 100 * zero);  // for ever
+        conclude(problem, result, tree.sequence_to(next));  // for ever
       }
     }
   }
   // orders that run in circles through each other's velocities
   if (result.outcomes.empty() && result.unfinished.empty())
-    conclude(result, tree.sequence_to(tree.nodes.back()), 100 * zero);
+    conclude(problem, result, tree.sequence_to(tree.nodes.back()));
 }
 
 }  // namespace
@@ -200,20 +202,22 @@ SequentialResult sequential(const ImpactProblem& problem, const SequentialOption
       throw std::invalid_argument("sequential: order names contact " + std::to_string(contact) +
                                   ", there are " + std::to_string(problem.contacts()));
   }
+  const auto began = std::chrono::steady_clock::now();
   SequentialResult result;
-  if (!options.order.empty()) {
+  if (options.order.empty())
+    explore(problem, options, result);
+  else
     follow(problem, options, options.order, result);
-    return result;
-  }
-  explore(problem, options, result);
   // too many orders to finish: at least the cyclic ones, P1's A, B, A, .. and B, A, B, ..
-  if (!result.complete && problem.contacts() <= (problem.tangents == 1 ? 6 : 4)) {
+  if (!result.complete && options.order.empty() &&
+      problem.contacts() <= (problem.tangents == 1 ? 6 : 4)) {
     std::vector<int> order(problem.contacts());
     std::iota(order.begin(), order.end(), 0);
     do {
       follow(problem, options, order, result);
     } while (!result.stopped && std::next_permutation(order.begin(), order.end()));
   }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }
 

@@ -43,6 +43,7 @@ struct [[nodiscard]] SequentialResult {
       true;  ///< false: max_states was reached or the work was stopped, there are more orders
   bool stopped = false;  ///< `stop` said so
   int states = 0;        ///< distinct velocities met
+  double seconds = 0;
 };
 
 /// Sequences of single impacts, P1 section 2.2.2: pick an approaching contact, resolve it alone,

@@ -4,6 +4,7 @@
 
 #include <Random123/uniform.hpp>
 #include <algorithm>
+#include <chrono>
 
 #include "routh/impact/cone.h"
 #include "routh/impact/modes.h"
@@ -101,11 +102,7 @@ SimultaneousResult with_circular_cones(const ImpactProblem& problem,
   return result;
 }
 
-}  // namespace
-
-SimultaneousResult simultaneous(const ImpactProblem& problem, const SimultaneousOptions& options) {
-  validate(problem);
-  if (problem.circular()) return with_circular_cones(problem, options);
+SimultaneousResult with_polygons(const ImpactProblem& problem, const SimultaneousOptions& options) {
   SimultaneousResult result;
   std::vector<VectorXd> impulses;
   result.enumerated = count_modes(problem, false) <= options.max_modes;
@@ -145,6 +142,17 @@ SimultaneousResult simultaneous(const ImpactProblem& problem, const Simultaneous
     result.nothing = closest(problem, impulses);
     if (result.nothing->exists) result.enumerated = false;
   }
+  return result;
+}
+
+}  // namespace
+
+SimultaneousResult simultaneous(const ImpactProblem& problem, const SimultaneousOptions& options) {
+  validate(problem);
+  const auto began = std::chrono::steady_clock::now();
+  SimultaneousResult result =
+      problem.circular() ? with_circular_cones(problem, options) : with_polygons(problem, options);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }
 

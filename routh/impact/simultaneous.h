@@ -36,6 +36,7 @@ struct [[nodiscard]] SimultaneousResult {
       continua;            ///< outcomes between which every mixture is an outcome as well
   bool enumerated = true;  ///< false: the search did not come to an end, others may exist
   bool stopped = false;    ///< `stop` said so: others may exist
+  double seconds = 0;
 };
 
 /// Every outcome of the simultaneous inelastic law, P1 (31):

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "routh/impact/precise.h"
+#include "routh/impact/same_outcome.h"
 #include "routh/lcp/linear_program.h"
 #include "routh/lcp/square_system.h"
 
@@ -193,10 +194,8 @@ class Searcher {
   }
 
   bool known(const VectorXd& c) const {
-    const double same = same_velocity(p_);
-    return std::any_of(result_.outcomes.begin(), result_.outcomes.end(), [&](const Outcome& o) {
-      return (o.c_plus - c).lpNorm<Eigen::Infinity>() <= same;
-    });
+    return std::any_of(result_.outcomes.begin(), result_.outcomes.end(),
+                       [&](const Outcome& o) { return same_outcome(p_, o.c_plus, c); });
   }
 
   /// Is c an outcome? At a given velocity the impulses of the law are a convex set.

@@ -40,6 +40,7 @@ Json to_json(const Scenario& scenario, const std::string& method, const Json& me
   j["coordinates"] = scenario.coordinates;
   j["words"] = groups_json(result.words);
   j["final_modes"] = groups_json(result.modes);
+  if (!result.reasons.empty()) j["reasons"] = groups_json(result.reasons);
   j["runs"] = Json::array();
   double gain = 0;
   for (const EnsembleRun& run : result.runs) {
@@ -87,13 +88,13 @@ std::string to_csv(const Scenario& scenario, const EnsembleResult& result) {
   for (const std::string& name : scenario.coordinates) text += fmt::format(",{}", csv_cell(name));
   for (const std::string& name : scenario.coordinates)
     text += fmt::format(",{}", csv_cell("d/dt " + name));
-  text += ",energy,word\n";
+  text += ",energy,word,message\n";
   for (const EnsembleRun& run : result.runs) {
     text +=
         fmt::format("{},{},{},{}", run.index, to_string(run.status), run.impacts, run.final.time);
     for (const double x : run.final.q) text += fmt::format(",{}", x);
     for (const double x : run.final.v) text += fmt::format(",{}", x);
-    text += fmt::format(",{},{}\n", run.energy_end, csv_cell(run.word));
+    text += fmt::format(",{},{},{}\n", run.energy_end, csv_cell(run.word), csv_cell(run.message));
   }
   return text;
 }

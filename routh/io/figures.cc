@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "routh/impact/same_outcome.h"
 #include "routh/io/document.h"
 #include "routh/io/drawing.h"
 #include "routh/io/gnuplot.h"
@@ -169,7 +170,7 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   std::vector<Content::Law> in_turn;
   for (const OutcomeRow& row : figure.laws) {
     if (row.path.empty()) continue;
-    if (!row.order) {
+    if (row.laws.front() == "simultaneous") {
       at_once.paths.push_back(row.path);
     } else if (impact.scenario.model()) {
       // orders of many contacts with long names: one entry for all
@@ -310,10 +311,11 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
   std::vector<const OutcomeRow*> shown;
   std::size_t in_turn = 0;
   for (const OutcomeRow& row : figure.laws) {
-    const char* colour =
-        row.order ? kSequential[std::min<std::size_t>(in_turn++, kMostColours - 1)] : kBlue;
+    const char* colour = row.laws.front() == "sequential"
+                             ? kSequential[std::min<std::size_t>(in_turn++, kMostColours - 1)]
+                             : kBlue;
     const bool known = std::any_of(shown.begin(), shown.end(), [&](const OutcomeRow* other) {
-      return (other->velocity - row.velocity).norm() <= 1e-6 * s.v.norm();
+      return same_outcome(impact.problem(), other->outcome.c_plus, row.outcome.c_plus);
     });
     if (known || shown.size() == 3) continue;
     shown.push_back(&row);

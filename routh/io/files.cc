@@ -98,22 +98,38 @@ void replace(const std::string& path, const std::string& target, const std::stri
   }
 }
 
-}  // namespace
-
-std::string read_file(const std::string& path, std::size_t most) {
+/// All that a descriptor gives; `name` stands for it in messages.
+std::string read_all(int fd, const std::string& name, std::size_t most) {
   const auto refuse = [&](const std::string& why) {
-    throw InputError(fmt::format("cannot read '{}': {}", path, why));
+    throw InputError(fmt::format("cannot read {}: {}", name, why));
   };
-  const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.fd < 0) refuse(std::strerror(errno));
+  if (fd < 0) refuse(std::strerror(errno));
   std::string text;
   std::array<char, 1 << 16> buffer;
-  while (const ssize_t n = ::read(in.fd, buffer.data(), buffer.size())) {
+  while (const ssize_t n = ::read(fd, buffer.data(), buffer.size())) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) refuse(errno == EISDIR ? "it is a folder" : std::strerror(errno));
     text.append(buffer.data(), static_cast<std::size_t>(n));
     if (text.size() > most) refuse(fmt::format("it has more than {} MiB", most >> 20));
   }
+  return text;
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t most) {
+  const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return read_all(in.fd, fmt::format("'{}'", path), most);
+}
+
+std::string read_standard_input() {
+  if (::isatty(STDIN_FILENO))
+    throw InputError(
+        "standard input is a terminal: send a scenario there (routh impact - < FILE), or name a "
+        "file instead of -");
+  const std::string text = read_all(STDIN_FILENO, "standard input", kLargestScenario);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw InputError("standard input is empty: send a scenario there, or name a file instead of -");
   return text;
 }
 

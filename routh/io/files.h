@@ -17,6 +17,8 @@ struct OutputError : std::runtime_error {
 inline constexpr std::size_t kLargestScenario = std::size_t{64} << 20;
 /// Throws InputError when it cannot be read, or has more bytes than this.
 std::string read_file(const std::string& path, std::size_t most = kLargestScenario);
+/// The same from standard input; throws InputError where that is a terminal or empty.
+std::string read_standard_input();
 
 /// Regular files appear whole or not at all: a temporary beside them is renamed, with the owner and
 /// permissions of the file that was there. Through a link its target is replaced and the link

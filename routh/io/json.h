@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -10,5 +11,8 @@ namespace routh::io {
 using Json = nlohmann::ordered_json;
 
 inline Json list(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
+
+/// null for what is not known: JSON has no infinities.
+inline Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
 }  // namespace routh::io

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "routh/impact/same_outcome.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/model.h"
 #include "routh/io/scene.h"
@@ -79,20 +80,10 @@ std::vector<Marked> marked_outcomes(const ImpactCase& impact, const ImpactFigure
     if (!sample.terminated || candidates.size() >= kCandidates) continue;
     candidates.push_back({"", "", "", {}, sample.outcome.c_plus});
   }
-  // the first, then always the one farthest from those before it
-  const double least = 1e-6 * impact.problem().c.norm();
-  while (chosen.size() < kOutcomes && !candidates.empty()) {
-    std::size_t best = 0;
-    double farthest = -1;
-    for (std::size_t k = 0; k < candidates.size() && !chosen.empty(); ++k) {
-      double distance = HUGE_VAL;
-      for (const Marked& other : chosen)
-        distance = std::min(distance, (candidates[k].c_plus - other.c_plus).norm());
-      if (distance > farthest) best = k, farthest = distance;
-    }
-    if (!chosen.empty() && farthest <= least) break;
-    chosen.push_back(candidates[best]);
-  }
+  std::vector<VectorXd> velocities;
+  for (const Marked& candidate : candidates) velocities.push_back(candidate.c_plus);
+  for (const std::size_t k : most_different(impact.problem(), velocities, kOutcomes))
+    chosen.push_back(candidates[k]);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     chosen[k].letter = std::string(1, static_cast<char>('a' + k));
     chosen[k].title = fmt::format("{}: {}", chosen[k].letter, title_of(impact, chosen[k].c_plus));

@@ -1,18 +1,21 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "routh/impact/ambiguity.h"
 #include "routh/impact/polytopes.h"
-#include "routh/impact/sequential.h"
-#include "routh/impact/set_valued.h"
-#include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
 #include "routh/io/json.h"
+#include "routh/io/model.h"
+#include "routh/io/questions.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/reduce.h"
 
+/// What laws make of a scenario at the instant of its impact. JSON, CSV, text and figures are
+/// written from these types; nothing is read back from what was written.
 namespace routh::io {
 
 /// A scenario at the instant of impact, ready for any law.
@@ -30,81 +33,97 @@ struct ImpactCase {
 /// contact.
 ImpactCase impact_case(Scenario scenario);
 
+/// The generalised velocity after the impact that has this contact velocity.
+Eigen::VectorXd lift_velocity(const ImpactCase& impact, const Eigen::VectorXd& c_plus);
+
 /// One outcome in generalised and contact velocities, with its energy.
 struct OutcomeRow {
-  std::string law;
+  std::vector<std::string> laws;  ///< that have it
   Outcome outcome;
   Eigen::VectorXd velocity;
   double energy = 0;
   std::vector<ContactState> modes;
-  std::optional<std::vector<int>> order;     ///< sequential
-  std::vector<SingleSegment> segments = {};  ///< single
-  std::vector<Eigen::VectorXd> path = {};    ///< contact velocities on the way, for figures
-};
+  std::optional<std::vector<int>> order = {};  ///< sequential: of the contacts; single: the contact
+  std::vector<SingleSegment> segments = {};    ///< single
+  std::vector<Eigen::VectorXd> path = {};      ///< contact velocities on the way, for figures
 
-struct ImpactReport {
-  std::string law;
-  std::vector<OutcomeRow> outcomes;
-  std::vector<OutcomeRow> unfinished;        ///< sequences given up
-  std::vector<OutcomeRow> borderline;        ///< candidates that rounding cannot decide
-  std::optional<NothingFound> nothing;       ///< simultaneous, where there is no outcome
-  std::optional<std::vector<Polytope>> set;  ///< exact
-  Json answers = Json::object();             ///< to questions about a set
-  Json summary = Json::object();
-  bool complete = true;  ///< false: stopped early, or the law could not finish
+  std::string law() const;  ///< "simultaneous, sequential"
 };
-
 OutcomeRow outcome_row(const ImpactCase& impact, const std::string& law, const Outcome& outcome);
 
-/// Laws applied to a case, as reports. `all` merges simultaneous and sequential: every outcome
-/// once.
+/// MuJoCo's one outcome beside those of a law.
+struct MujocoCompared {
+  MujocoOutcome own;
+  double energy = 0;    ///< [J]
+  double distance = 0;  ///< to the nearest outcome of the law [m/s]; infinite without any
+};
+struct Comparison {
+  MujocoCompared soft;          ///< with the softness of the model
+  double time_constant = 1e-4;  ///< [s] of contacts so stiff that nothing moves meanwhile
+  MujocoCompared stiff;
+};
+
+/// What a law made of a case.
+struct ImpactReport {
+  std::string law;
+  Ambiguity known = {};  ///< the results of the laws that ran, and what they say of uniqueness
+  std::vector<OutcomeRow> outcomes = {};
+  std::vector<OutcomeRow> unfinished = {};  ///< sequences given up
+  std::vector<OutcomeRow> borderline = {};  ///< candidates that rounding cannot decide
+  std::vector<OutcomeRow> paths = {};       ///< of each finite law with their paths, for figures
+  Answers answers = {};                     ///< exact: to what was asked about the set
+  bool covers = false;                      ///< set: samples were to be held against the exact set
+  std::optional<Coverage> coverage = {};    ///< how they cover it; nothing without one
+  std::vector<Polytope> covered = {};       ///< that exact set
+  std::optional<Comparison> comparison = {};
+  bool pointed = true;      ///< is the friction cone?
+  bool incomplete = false;  ///< more was to be done
+  bool complete = true;     ///< false: stopped early, or the law could not finish
+  double seconds = 0;       ///< of the law single
+
+  const SetResult* set() const { return known.set ? &*known.set : nullptr; }
+  double max_residual() const;  ///< of the outcomes
+};
+
+/// Laws applied to a case.
 ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options = {});
 ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options = {});
-ImpactReport report_all(const ImpactCase& impact, const ImpactReport& simultaneous,
-                        const ImpactReport& sequential);
+/// Simultaneous and sequential, every outcome once; and samples, whose extremes join the outcomes
+/// where the contacts are too many for all modes and orders.
+ImpactReport report_all(const ImpactCase& impact, const AmbiguityOptions& options = {});
+/// Routh's law at one contact, or at each approaching contact in turn.
+ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact = {});
+/// At most `keep` of the samples become outcomes.
+ImpactReport report_set(const ImpactCase& impact, SetResult result, std::size_t keep = -1);
+ImpactReport report_exact(const ImpactCase& impact, ExactResult result,
+                          const Questions& questions = {});
 /// Outcomes of simultaneous and sequential with their paths, for figures: an outcome of both stands
 /// there twice.
 std::vector<OutcomeRow> law_paths(const ImpactCase& impact);
-/// Routh's law at one contact, or at each approaching contact in turn.
-ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact = {});
-ImpactReport report_set(const ImpactCase& impact, const SetResult& result);
+
+/// MuJoCo steps through the impact; of a model.
+Comparison compare_with_mujoco(const ImpactCase& impact, const ImpactReport& report);
+
+/// One line that a person can act on, with the word unique in it.
+std::string verdict(const ImpactCase& impact, const ImpactReport& report);
+std::string verdict(const ImpactCase& impact, const Ambiguity& known);
+/// "all contact modes, some orders, 512 samples"
+std::string searched_text(const Ambiguity& known);
+/// What is known where no outcome was found, in a sentence or two.
+std::string nothing_text(const ImpactCase& impact, const ImpactReport& report);
+/// "slip of B"
+std::string violated(const ImpactCase& impact, const Violation& violation);
+/// Names of the contacts of an order: "A B A".
+std::string order_text(const ImpactCase& impact, const std::vector<int>& order);
 
 Json to_json(const ImpactCase& impact, const ImpactReport& report);
 /// The same as text, row by row. Once `stop` says so the first few outcomes have to do, and the
 /// summary calls them incomplete.
 std::string json_text(const ImpactCase& impact, const ImpactReport& report,
                       const std::function<bool()>& stop = {});
-/// What is known where no outcome was found, in a sentence or two.
-std::string nothing_text(const ImpactCase& impact, const ImpactReport& report);
-
-/// A set of outcomes as convex pieces, with the generalised velocity of each corner.
-Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces);
-/// The generalised velocity after the impact that has this contact velocity.
-Eigen::VectorXd lift_velocity(const ImpactCase& impact, const Eigen::VectorXd& c_plus);
-
-/// A number to make large or small over a set: "normal.A", "tangential.B" or "energy".
-struct Objective {
-  std::string name;
-  int index = -1;  ///< into c; -1: energy
-};
-/// Throws InputError naming the option.
-Objective parse_objective(const ImpactCase& impact, const std::string& option,
-                          const std::string& text);
-struct Extreme {
-  double value = 0;
-  Eigen::VectorXd c;  ///< the contact velocity where it is taken
-};
-Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
-                 const Objective& objective);
-Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
-                 const Objective& objective);
-
 /// One row per outcome: energy, residual, velocities, contact velocities, impulses; of an exact set
 /// one row per corner.
 std::string to_csv(const ImpactCase& impact, const ImpactReport& report,
                    const std::function<bool()>& stop = {});
-
-/// Names of the contacts of an order: "A B A".
-std::string order_text(const ImpactCase& impact, const std::vector<int>& order);
 
 }  // namespace routh::io

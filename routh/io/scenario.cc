@@ -179,6 +179,7 @@ bool is_model(const std::string& name_or_path) {
 
 std::string scenario_text(const std::string& name_or_path) {
   if (const BuiltinScenario* own = builtin(name_or_path)) return own->text;
+  if (name_or_path == "-") return read_standard_input();
   if (exists(name_or_path)) return read_file(name_or_path);
   const std::string close = nearest(name_or_path, scenario_names());
   throw InputError(fmt::format(
@@ -189,7 +190,7 @@ std::string scenario_text(const std::string& name_or_path) {
 Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides,
                        const ModelStart& start) {
   const BuiltinScenario* own = builtin(name_or_path);
-  const std::string file = own ? own->file : name_or_path;
+  const std::string file = own ? own->file : name_or_path == "-" ? "standard input" : name_or_path;
   // MuJoCo reads the files of models by itself
   const bool by_itself = !own && is_model(name_or_path) && exists(name_or_path);
   const std::string text = by_itself ? "" : scenario_text(name_or_path);
@@ -207,10 +208,15 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
         name_or_path));
   }
 
+  if (text.find_first_not_of(" \t\r\n") != std::string::npos &&
+      text[text.find_first_not_of(" \t\r\n")] == '<')
+    throw InputError(fmt::format(
+        "{} looks like a model of MuJoCo: these are read from files that end in .xml or .urdf",
+        file));
   Scenario scenario{.name = name_or_path};
   Values values;
   const Field root = parse(text, file, &values);
-  scenario.title = root.words_or("title", name_or_path);
+  scenario.title = root.words_or("title", std::filesystem::path(file).stem().string());
   read_parameters(root, overrides, values, scenario);
   if (root.has("mechanism")) {
     root.allow_keys({"title", "parameters", "mechanism", "start", "impact", "simulate"});

@@ -9,8 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "routh/impact/sequential.h"
-#include "routh/impact/simultaneous.h"
+#include "routh/impact/ambiguity.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh {
@@ -159,24 +158,13 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
   result.stopped = result.runs.size() < options.runs;
   result.words = grouped(result.runs, &EnsembleRun::word);
   result.modes = grouped(result.runs, &EnsembleRun::final_mode);
+  result.reasons = grouped(result.runs, &EnsembleRun::message);
+  std::erase_if(result.reasons, [](const EnsembleGroup& group) { return group.name.empty(); });
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }
 
 namespace {
-
-/// Outcomes of both laws that return points, distinct in velocity.
-std::vector<Outcome> extremes(const ImpactProblem& problem) {
-  std::vector<Outcome> found = simultaneous(problem).outcomes;
-  for (const SequentialOutcome& other : sequential(problem).outcomes) {
-    const double near = 1e-8 * std::max(1e-12, problem.c.cwiseAbs().maxCoeff());
-    const bool known = std::any_of(found.begin(), found.end(), [&](const Outcome& o) {
-      return (o.c_plus - other.outcome.c_plus).norm() <= near;
-    });
-    if (!known) found.push_back(other.outcome);
-  }
-  return found;
-}
 
 /// A run that takes the given outcomes of its first impacts, then the first of each.
 struct Scripted {
@@ -186,7 +174,8 @@ struct Scripted {
 Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices) {
   Scripted run;
   const ImpactLaw law = [&](const ImpactProblem& problem, std::uint64_t) {
-    const std::vector<Outcome> found = extremes(problem);
+    const std::vector<FoundOutcome> found =
+        all_outcomes(problem, simultaneous(problem), sequential(problem));
     if (found.empty()) throw std::runtime_error("an impact has no outcome");
     const std::size_t impact = run.outcomes.size();
     run.outcomes.push_back(static_cast<int>(found.size()));

@@ -47,6 +47,7 @@ struct EnsembleGroup {
 struct [[nodiscard]] EnsembleResult {
   std::vector<EnsembleRun> runs;            ///< finished, by index
   std::vector<EnsembleGroup> words, modes;  ///< by contact word and by final mode, largest first
+  std::vector<EnsembleGroup> reasons;       ///< why runs stopped before the end, the same way
   std::vector<Trajectory> kept;  ///< by index; empty where the run failed or was not begun
   std::uint64_t early = 0;       ///< runs that stopped before their end; each says why
   bool stopped = false;

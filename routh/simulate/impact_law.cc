@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/impact/same_outcome.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
@@ -79,10 +80,9 @@ std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
   // outcomes that change the motion: one contact after the other, or all at once
   std::vector<Outcome> found;
   const auto consider = [&](const Outcome& outcome) {
-    const double near = 1e-6 * fastest;
-    if ((outcome.c_plus - problem.c).norm() <= near) return;
+    if (same_outcome(problem, outcome.c_plus, problem.c)) return;
     for (const Outcome& known : found) {
-      if ((outcome.c_plus - known.c_plus).norm() <= near) return;
+      if (same_outcome(problem, outcome.c_plus, known.c_plus)) return;
     }
     found.push_back(outcome);
   };

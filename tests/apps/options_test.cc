@@ -27,7 +27,7 @@ void expect_refused(const std::vector<std::pair<std::string, std::string>>& case
 
 TEST_F(Options, OfOtherLawsAreRefused) {
   expect_refused({
-      {"impact pushing --samples 100", "--samples belongs to --law set; this is --law all"},
+      {"impact pushing --keep 100", "--keep belongs to --law set; this is --law all"},
       {"impact pushing --law exact --seed 3", "--seed belongs to --law set"},
       {"impact pushing --law sequential --threads 2", "--threads belongs to --law set"},
       {"impact pushing --law simultaneous --keep 2", "--keep"},

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "random_problem.h"
+#include "routh/impact/same_outcome.h"
 #include "routh/impact/simultaneous.h"
 #include "soak.h"
 
@@ -40,7 +41,8 @@ TEST(Ambiguity, AFallingPointHasOneOutcome) {
   polygon.edges = 8;
   EXPECT_EQ(ambiguity(polygon).unique(), true);
   // the polygon has a corner along the slip
-  EXPECT_LT(ambiguity(point(2, 2)).polygon_apart, 1e-9);
+  const ImpactProblem circle = point(2, 2);
+  EXPECT_LT(polygon_apart(circle, simultaneous(circle).outcomes), 1e-9);
 }
 
 TEST(Ambiguity, WhatDoesNotApproachIsNoImpact) {
@@ -73,6 +75,60 @@ TEST(Ambiguity, UniqueMeansThatAllLawsAgree) {
     }
   }
   EXPECT_GT(several, 0);
+}
+
+// Searches are counted: two calls give the same, to the last bit.
+TEST(Ambiguity, DoesNotDependOnTime) {
+  std::mt19937 random(9);
+  const ImpactProblem p = test::random_impact(random, 6, 5).problem;
+  const Ambiguity a = ambiguity(p, {.effort = 0.05}),
+                  b = ambiguity(p, {.effort = 0.05, .threads = 1});
+  EXPECT_EQ(a.spread, b.spread);
+  EXPECT_EQ(a.set->samples, b.set->samples);
+  ASSERT_EQ(a.outcomes.size(), b.outcomes.size());
+  for (std::size_t k = 0; k < a.outcomes.size(); ++k)
+    EXPECT_EQ(a.outcomes[k].c_plus, b.outcomes[k].c_plus) << k;
+}
+
+// Where modes or orders are left over, samples that differ stand among the outcomes, each an
+// outcome of its own.
+TEST(Ambiguity, SamplesJoinWhatCouldNotBeSearched) {
+  std::mt19937 random(10);
+  int joined = 0;
+  for (int k = 0; k < test::trials(12); ++k) {
+    const ImpactProblem p = test::random_impact(random, 6, 4).problem;
+    const Ambiguity a = ambiguity(p, {.effort = 0.02, .sequential = {.max_states = 20}});
+    for (std::size_t i = 0; i < a.outcomes.size(); ++i) {
+      joined += a.outcomes[i].sample.has_value();
+      for (std::size_t j = 0; j < i; ++j)
+        EXPECT_FALSE(same_outcome(p, a.outcomes[i].c_plus, a.outcomes[j].c_plus)) << k;
+    }
+    if (a.all_modes() && a.all_orders()) {
+      for (const FoundOutcome& o : a.outcomes) EXPECT_FALSE(o.sample) << k;
+    }
+  }
+  EXPECT_GT(joined, 0);
+}
+
+// The samples of a polygon lie off the one outcome of a circular cone: that is no ambiguity.
+TEST(Ambiguity, APolygonIsNoSecondOutcome) {
+  ImpactProblem p = point(2, 2);
+  p.c[2] = 0.7;
+  const Ambiguity a = ambiguity(p);
+  EXPECT_EQ(a.outcomes.size(), 1u);
+  EXPECT_FALSE(a.mixtures);
+  EXPECT_NE(a.unique(), false);
+  EXPECT_GT(polygon_apart(p, simultaneous(p).outcomes), 1e-3);
+}
+
+TEST(SameOutcome, TheMostDifferentComeFirst) {
+  const ImpactProblem p = point(1);
+  const auto at = [](double n, double t) { return VectorXd(Eigen::Vector2d(n, t)); };
+  const std::vector<VectorXd> list{at(0, 0), at(0, 1e-9), at(3, 0), at(1, 0), at(3, 1e-9)};
+  EXPECT_EQ(most_different(p, list, 9), (std::vector<std::size_t>{0, 2, 3}));
+  EXPECT_EQ(most_different(p, list, 2), (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(most_different(p, list, 9, {at(3, 0)}), (std::vector<std::size_t>{0, 3}));
+  EXPECT_TRUE(most_different(p, {}, 9).empty());
 }
 
 TEST(Ambiguity, StopsWhenToldAndSaysSo) {

@@ -1,0 +1,275 @@
+#include "describe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "numbers.h"
+#include "output.h"
+
+namespace routh::app {
+namespace {
+
+/// Width of the longest name of a contact.
+std::size_t name_width(const io::ImpactCase& impact) {
+  std::size_t width = 4;
+  for (const std::string& name : impact.names) width = std::max(width, name.size());
+  return width;
+}
+
+/// The tangential part of a contact, one number in the plane, two in space.
+std::string tangential(const ImpactProblem& p, const Eigen::VectorXd& c, int contact,
+                       const Column& number) {
+  const int t = p.tangent(contact);
+  return p.tangents == 1 ? number(c[t]) : fmt::format("{},{}", number(c[t]), number(c[t + 1]));
+}
+
+/// One line a contact: velocities, state, impulses.
+std::string contact_lines(const io::ImpactCase& impact, const Eigen::VectorXd& c,
+                          const std::vector<ContactState>& states,
+                          const Eigen::VectorXd* impulse = nullptr) {
+  const ImpactProblem& p = impact.problem();
+  const Column speed(largest_of(p.c)), push(impulse ? largest_of(*impulse) : 0);
+  std::string text;
+  for (int i = 0; i < p.contacts(); ++i) {
+    text += fmt::format("    {:<{}} normal {}  tangential {}  {:<10}", impact.names[i],
+                        name_width(impact), speed(c[i]), tangential(p, c, i, speed),
+                        to_string(states[i]));
+    if (impulse)
+      text += fmt::format("  impulse {},{}", push((*impulse)[i]), tangential(p, *impulse, i, push));
+    text += '\n';
+  }
+  return text;
+}
+
+/// From where to where the samples end.
+std::string describe_ranges(const io::ImpactCase& impact, const SetResult& r) {
+  const ImpactProblem& p = impact.problem();
+  const Column number(largest_of(p.c));
+  std::string text = fmt::format("\n    range of {} samples [m/s]\n", r.terminated);
+  for (int i = 0; i < p.contacts(); ++i) {
+    text += fmt::format("    {:<{}} normal {} to {}   tangential", impact.names[i],
+                        name_width(impact), number(r.c_min[i]), number(r.c_max[i]));
+    for (int k = 0; k < p.tangents; ++k) {
+      const int t = p.tangent(i) + k;
+      text += fmt::format("{} {} to {}", k ? "," : "", number(r.c_min[t]), number(r.c_max[t]));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report) {
+  const double before = kinetic_energy(impact.scenario.terms, impact.scenario.v);
+  const auto entry = [&](const io::OutcomeRow& row, const std::string& title) {
+    std::string law = row.law();
+    if (row.order) {
+      std::string order = io::order_text(impact, *row.order);
+      if (row.order->size() > 12)
+        order = fmt::format("{} .. ({} impacts)", order.substr(0, 19), row.order->size());
+      law += (report.law == "single" ? " at " : " ") + order;
+    }
+    std::string text = fmt::format("\n{}: {}\n", toned(Tone::kTitle, title), law);
+    const double kept = before > 0 ? row.energy / before : 0;  // below 1e-15 it is rounding
+    text += fmt::format(
+        "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}; impulses in N s\n",
+        kept > 1e-15 ? row.energy : 0, kept > 1e-15 ? 100 * kept : 0, row.outcome.residual);
+    text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
+    if (!row.segments.empty()) {
+      text += "    path:";
+      for (const auto& [state, s] : row.segments)
+        text += fmt::format(" {} for {:.6g} N s;", to_string(state), s);
+      text.back() = '\n';
+    }
+    return text;
+  };
+  const std::size_t shown = std::max<std::size_t>(3, 80 / impact.names.size());
+  std::string text;
+  for (std::size_t k = 0; k < report.outcomes.size() && k < shown; ++k)
+    text += entry(report.outcomes[k], fmt::format("outcome {}", k + 1));
+  if (report.outcomes.size() > shown) {
+    text += fmt::format("\n.. {} more outcomes; --json and --csv have them all\n",
+                        report.outcomes.size() - shown);
+  }
+  for (const io::OutcomeRow& row : report.unfinished) text += entry(row, "did not end");
+  for (const io::OutcomeRow& row : report.borderline)
+    text += entry(row, "borderline: rounding can neither confirm nor refute it");
+
+  // what was searched instead of enumerated
+  if (report.known.simultaneous && !report.known.all_modes())
+    text +=
+        impact.problem().circular()
+            ? "\nsimultaneous: found from polygons, with circular friction cones; that there are "
+              "no others is not proven\n"
+            : "\nsimultaneous: too many contact modes to enumerate; found from many starts, "
+              "others may exist\n";
+  if (report.known.sequential && !report.known.sequential->complete)
+    text += "\nsequential: too many orders to follow all; others may exist\n";
+  if (report.law == "all" && report.known.mixtures)
+    text += describe_ranges(impact, *report.known.set);
+  return text;
+}
+
+std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
+  const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
+  std::string text = fmt::format(
+      "\nset of outcomes from {} samples{}\n"
+      "    {} ended with no approaching contact; {:.2f} LCPs a sample, at most {}\n",
+      amount(samples), r.stopped ? " (stopped early: incomplete)" : "",
+      amount(static_cast<double>(r.terminated)), static_cast<double>(r.steps) / samples,
+      r.most_steps);
+  text += r.enumerated
+              ? fmt::format(
+                    "    {:.1f} % of the samples met a step with several solutions ({} of {} "
+                    "steps); all were found and one was drawn\n",
+                    100 * static_cast<double>(r.ambiguous_samples) / samples,
+                    amount(static_cast<double>(r.ambiguous_steps)),
+                    amount(static_cast<double>(r.steps)))
+              : "    too many contacts to enumerate the solutions of a step: each took one, from a "
+                "random start\n";
+  text += fmt::format("    largest residual {:.1e}; {}, {} samples a second\n", r.max_residual,
+                      duration(r.seconds), amount(samples / std::max(1e-9, r.seconds)));
+  if (r.unsolved > 0)
+    text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
+  if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";
+  return text + describe_ranges(impact, r);
+}
+
+std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport& report) {
+  const ImpactProblem& p = impact.problem();
+  const ExactResult& result = *report.known.exact;
+  if (result.status == ExactStatus::kJammed) return "\nno set: the contacts can jam\n";
+  if (result.status == ExactStatus::kIncomplete) {
+    if (result.hidden) return "\nno set: bodies differ so much in mass that rounding hides it\n";
+    return fmt::format(
+        "\nno set: {} after {}, {} cells and {} polyhedra, before even an outer set was "
+        "complete\n",
+        result.stopped ? "stopped" : "the time was spent", duration(result.seconds), result.cells,
+        result.polyhedra);
+  }
+  std::string text = fmt::format(
+      "\n{} set of outcomes: {} piece{}, {} cells visited, {} polyhedra, {}\n",
+      result.status == ExactStatus::kExact ? "exact" : "outer (budget spent: it contains the set)",
+      result.pieces.size(), result.pieces.size() == 1 ? "" : "s", result.cells, result.polyhedra,
+      duration(result.seconds));
+  const Column number(largest_of(p.c));
+  const char* kinds[] = {"point", "segment", "polygon"};
+  for (std::size_t k = 0; k < result.pieces.size() && k < 40; ++k) {
+    const Polytope& piece = result.pieces[k];
+    std::string modes;
+    for (std::size_t i = 0; i < piece.modes.size(); ++i)
+      modes += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(piece.modes[i]));
+    text +=
+        fmt::format("\npiece {}: {}{}{}\n", k + 1,
+                    piece.dimension <= 2 ? kinds[piece.dimension]
+                                         : fmt::format("{}-dimensional polytope", piece.dimension),
+                    modes.empty() ? "" : ", ", modes);
+    text += "    corners, (normal, tangential) velocities in m/s\n";
+    for (std::size_t c = 0; c < piece.corners.size() && c < 24; ++c) {
+      std::string line = "   ";
+      for (std::size_t i = 0; i < impact.names.size(); ++i) {
+        line += fmt::format(" {} ({}", impact.names[i], number(piece.corners[c][i]));
+        for (int t = 0; t < p.tangents; ++t)
+          line += fmt::format(", {}", number(piece.corners[c][p.tangent(static_cast<int>(i)) + t]));
+        line += ")";
+      }
+      text += line + "\n";
+    }
+    if (piece.corners.size() > 24)
+      text += fmt::format("    .. and {} more\n", piece.corners.size() - 24);
+  }
+  if (result.pieces.size() > 40)
+    text += fmt::format("\n.. and {} more pieces\n", result.pieces.size() - 40);
+
+  const auto extremes = [&](const char* what, const std::vector<io::Extreme>& list) {
+    for (const io::Extreme& extreme : list)
+      text += fmt::format("\n{} {}: {:.6g} {}", what, extreme.name, extreme.value,
+                          extreme.name == "energy" ? "J" : "m/s");
+    if (!list.empty()) text += "\n";
+  };
+  extremes("maximize", report.answers.maximize);
+  extremes("minimize", report.answers.minimize);
+  const auto numbers = [](const Eigen::VectorXd& c) {
+    return fmt::format("[{}]", fmt::join(c.begin(), c.end(), ","));
+  };
+  for (const io::Contained& answer : report.answers.contains)
+    text += fmt::format("\n{}: {}\n", numbers(answer.c),
+                        answer.reachable
+                            ? std::string("reachable")
+                            : fmt::format("not reachable, {:.3g} m/s from the set at {}",
+                                          answer.nearest.distance, numbers(answer.nearest.point)));
+  return text;
+}
+
+std::string describe_coverage(const io::ImpactReport& report) {
+  if (!report.coverage)
+    return "\n    not compared with the exact set: there is none to compare with\n";
+  const Coverage& c = *report.coverage;
+  return fmt::format(
+      "\n    against the exact set: Hausdorff distance {:.4g} m/s\n"
+      "    samples lie up to {:.3g} m/s outside of it; its farthest point is {:.3g} m/s from a "
+      "sample\n",
+      c.hausdorff(), c.outside, c.missed);
+}
+
+std::string describe_comparison(const io::ImpactCase& impact, const io::ImpactReport& report) {
+  const auto one = [&](const std::string& title, const io::MujocoCompared& c) {
+    std::string text = fmt::format(
+        "\n{}\n         contacts stop approaching after {}, {:.2g} m deep{}; energy {:.6g} J\n",
+        title, duration(c.own.stop_time), c.own.penetration,
+        c.own.reached ? "" : " (some still do at the end)", c.energy);
+    text += contact_lines(impact, c.own.contact, contact_states(impact.problem(), c.own.contact));
+    if (std::isfinite(c.distance))
+      text += fmt::format("         {:.3g} m/s from the nearest of our outcomes\n", c.distance);
+    return text;
+  };
+  const io::Comparison& comparison = *report.comparison;
+  return one("MuJoCo's one outcome, with the softness of the model", comparison.soft) +
+         one(fmt::format("MuJoCo's with stiff contacts, time constant {}",
+                         duration(comparison.time_constant)),
+             comparison.stiff);
+}
+
+}  // namespace
+
+std::string describe_verdict(const std::string& verdict, const Ambiguity& known) {
+  const std::optional<bool> unique = known.unique();
+  return toned(!unique ? Tone::kWarning : *unique ? Tone::kGood : Tone::kBad, verdict);
+}
+
+std::string describe_before(const io::ImpactCase& impact) {
+  const io::Scenario& s = impact.scenario;
+  const ImpactProblem& p = impact.problem();
+  std::string text = fmt::format("{}: {}\n", s.name, s.title);
+  if (!s.parameters.empty()) {
+    std::string line = "  with";
+    for (const io::Parameter& parameter : s.parameters)
+      line += fmt::format(" {} {:.6g}{}", parameter.name, parameter.value,
+                          &parameter == &s.parameters.back() ? "" : ",");
+    text += line + '\n';
+  }
+  text += fmt::format("\nbefore                            energy {:.6g} J, velocities in m/s\n",
+                      kinetic_energy(s.terms, s.v));
+  text += contact_lines(impact, p.c, contact_states(p, p.c), nullptr);
+  if (p.tangents == 1) {
+    for (const std::string& name : impact.apart)
+      text += fmt::format("    {:<4} does not touch\n", name);
+  }
+  if (const auto* model = std::get_if<io::Model>(&s.what)) {
+    for (const std::string& note : model->notes) text += fmt::format("    note: {}\n", note);
+  }
+  return text;
+}
+
+std::string describe_report(const io::ImpactCase& impact, const io::ImpactReport& report) {
+  std::string text = report.law == "set"     ? describe_set(impact, *report.set())
+                     : report.law == "exact" ? describe_exact(impact, report)
+                                             : describe_outcomes(impact, report);
+  if (report.covers) text += describe_coverage(report);
+  if (report.comparison) text += describe_comparison(impact, report);
+  return text;
+}
+
+}  // namespace routh::app

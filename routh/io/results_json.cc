@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "routh/io/hasty.h"
+#include "routh/io/results.h"
+#include "routh/io/text.h"
+
+namespace routh::io {
+namespace {
+
+using Eigen::VectorXd;
+
+/// Normals of an array ordered as c, and one list of tangentials per contact.
+Json normals(const ImpactProblem& p, const VectorXd& c) { return list(c.head(p.contacts())); }
+Json tangentials(const ImpactProblem& p, const VectorXd& c) {
+  Json all = Json::array();
+  for (int i = 0; i < p.contacts(); ++i) all.push_back(list(c.segment(p.tangent(i), p.tangents)));
+  return all;
+}
+
+Json modes_json(const std::vector<ContactState>& modes) {
+  Json names = Json::array();
+  for (const ContactState s : modes) names.push_back(std::string(to_string(s)));
+  return names;
+}
+
+Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
+  const ImpactProblem& p = impact.problem();
+  Json j;
+  if (name_law) j["law"] = row.law();
+  j["velocity"] = list(row.velocity);
+  j["normal"] = normals(p, row.outcome.c_plus);
+  j["tangential"] = tangentials(p, row.outcome.c_plus);
+  j["modes"] = modes_json(row.modes);
+  j["impulse"] = list(row.outcome.impulse);
+  j["energy"] = row.energy;
+  j["residual"] = row.outcome.residual;
+  if (row.order) {
+    j["order"] = Json::array();
+    for (const int i : *row.order) j["order"].push_back(impact.names[i]);
+  }
+  if (!row.segments.empty()) {
+    j["path"] = Json::array();
+    for (const auto& [state, impulse] : row.segments)
+      j["path"].push_back({{"state", std::string(to_string(state))}, {"normal_impulse", impulse}});
+  }
+  return j;
+}
+
+Json rows_json(const ImpactCase& impact, const std::vector<OutcomeRow>& rows) {
+  Json all = Json::array();
+  for (const OutcomeRow& row : rows) all.push_back(row_json(impact, row, false));
+  return all;
+}
+
+/// A set of outcomes as convex pieces, with the generalised velocity of each corner.
+Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces) {
+  const ImpactProblem& p = impact.problem();
+  Json set = Json::array();
+  for (const Polytope& piece : pieces) {
+    Json vertices = Json::array();
+    for (const VectorXd& c : piece.corners) {
+      vertices.push_back({{"velocity", list(lift_velocity(impact, c))},
+                          {"normal", normals(p, c)},
+                          {"tangential", tangentials(p, c)}});
+    }
+    set.push_back({{"dimension", piece.dimension},
+                   {"vertices", vertices},
+                   {"modes", modes_json(piece.modes)}});
+  }
+  return set;
+}
+
+template <class Outcomes>
+double worst_residual(const Outcomes& outcomes) {
+  double worst = 0;
+  for (const auto& o : outcomes) worst = std::max(worst, o.residual);
+  return worst;
+}
+
+Json summary_of(const SimultaneousResult& r) {
+  return {{"outcomes", r.outcomes.size()},
+          {"borderline", r.borderline.size()},
+          {"enumerated", r.enumerated && !r.stopped},
+          {"continua", r.continua},
+          {"max_residual", worst_residual(r.outcomes)},
+          {"seconds", r.seconds}};
+}
+
+Json summary_of(const SequentialResult& r, bool one_order) {
+  std::vector<Outcome> outcomes;
+  for (const SequentialOutcome& s : r.outcomes) outcomes.push_back(s.outcome);
+  return {{"outcomes", r.outcomes.size()},
+          {"unfinished", r.unfinished.size()},
+          {"all_orders", !one_order && r.complete},
+          {"orders_left", !one_order && !r.complete},
+          {"states", r.states},
+          {"max_residual", worst_residual(outcomes)},
+          {"seconds", r.seconds}};
+}
+
+Json summary_of(const ImpactProblem& p, const SetResult& r) {
+  const bool any = r.terminated > 0;
+  const auto samples = static_cast<double>(r.samples);
+  return {{"samples", r.samples},
+          {"terminated", r.terminated},
+          {"unsolved", r.unsolved},
+          {"lcps_per_sample", r.samples ? static_cast<double>(r.steps) / samples : 0},
+          {"most_lcps", r.most_steps},
+          {"ambiguous_steps", r.ambiguous_steps},
+          {"ambiguous_samples", r.ambiguous_samples},
+          {"fallback_steps", r.fallback_steps},
+          {"branches_enumerated", r.enumerated},
+          {"max_residual", r.max_residual},
+          {"normal_min", any ? normals(p, r.c_min) : Json()},
+          {"normal_max", any ? normals(p, r.c_max) : Json()},
+          {"tangential_min", any ? tangentials(p, r.c_min) : Json()},
+          {"tangential_max", any ? tangentials(p, r.c_max) : Json()},
+          {"seconds", r.seconds},
+          {"samples_per_second", r.seconds > 0 ? samples / r.seconds : 0}};
+}
+
+Json summary_of(const ExactResult& r) {
+  return {{"status", to_string(r.status)},
+          {"cells", r.cells},
+          {"polyhedra", r.polyhedra},
+          {"pieces", r.pieces.size()},
+          {"seconds", r.seconds}};
+}
+
+Json summary_of(const ImpactCase& impact, const ImpactReport& report, std::size_t written) {
+  const Ambiguity& known = report.known;
+  Json j;
+  if (report.law == "simultaneous") {
+    j = summary_of(*known.simultaneous);
+  } else if (report.law == "sequential") {
+    j = summary_of(*known.sequential, known.one_order);
+  } else if (report.law == "set") {
+    j = summary_of(impact.problem(), *known.set);
+    j["kept"] = written;
+  } else if (report.law == "exact") {
+    j = summary_of(*known.exact);
+  } else {
+    j["outcomes"] = report.outcomes.size();
+    if (known.simultaneous) j["simultaneous"] = summary_of(*known.simultaneous);
+    if (known.sequential) j["sequential"] = summary_of(*known.sequential, known.one_order);
+    if (known.set) j["set"] = summary_of(impact.problem(), *known.set);
+    j["max_residual"] = report.max_residual();
+    if (report.law == "single") j["seconds"] = report.seconds;
+  }
+  j["pointed"] = report.pointed;
+  j["incomplete"] = report.incomplete || written < report.outcomes.size();
+  return j;
+}
+
+void add_answers(const ImpactCase& impact, const Answers& answers, Json& j) {
+  const auto extremes = [&](const char* what, const std::vector<Extreme>& list_of) {
+    for (const Extreme& extreme : list_of)
+      j[what][extreme.name] = {{"value", extreme.value},
+                               {"contact_velocity", list(extreme.c)},
+                               {"velocity", list(lift_velocity(impact, extreme.c))}};
+  };
+  extremes("maximize", answers.maximize);
+  extremes("minimize", answers.minimize);
+  for (const Contained& answer : answers.contains)
+    j["contains"].push_back({{"contact_velocity", list(answer.c)},
+                             {"reachable", answer.reachable},
+                             {"distance", answer.nearest.distance},
+                             {"nearest", list(answer.nearest.point)}});
+}
+
+Json compared_json(const MujocoCompared& c) {
+  return {{"reached", c.own.reached},
+          {"velocity", list(c.own.velocity)},
+          {"contact_velocity", list(c.own.contact)},
+          {"energy", c.energy},
+          {"rebound_velocity", list(c.own.rebound)},
+          {"stop_time", c.own.stop_time},
+          {"duration", c.own.duration},
+          {"penetration", c.own.penetration},
+          {"steps", c.own.steps},
+          {"distance", number_or_null(c.distance)}};
+}
+
+/// Everything; `rows` of the outcomes stand for all of them.
+Json report_json(const ImpactCase& impact, const ImpactReport& report, Json rows,
+                 std::size_t written) {
+  const ImpactProblem& p = impact.problem();
+  const Ambiguity& known = report.known;
+  Json j;
+  j["scenario"] = impact.scenario.name;
+  j["law"] = report.law;
+  j["verdict"] = verdict(impact, report);
+  j["unique"] = known.unique() ? Json(*known.unique()) : Json();
+  j["spread"] = number_or_null(known.spread);
+  Json parameters = Json::object();
+  for (const Parameter& parameter : impact.scenario.parameters)
+    parameters[parameter.name] = parameter.value;
+  j["parameters"] = parameters;
+  j["contacts"] = impact.names;
+  j["velocities"] = impact.scenario.velocities;
+  if (p.tangents == 2) j["cone"] = p.circular() ? "circular" : "polygon";
+  if (p.tangents == 2 && !p.circular()) j["edges"] = p.edges;
+  const auto* model = std::get_if<Model>(&impact.scenario.what);
+  if (model && !model->notes.empty()) j["notes"] = model->notes;
+  j["before"] = {{"velocity", list(impact.scenario.v)},
+                 {"normal", normals(p, p.c)},
+                 {"tangential", tangentials(p, p.c)},
+                 {"modes", modes_json(contact_states(p, p.c))},
+                 {"energy", kinetic_energy(impact.scenario.terms, impact.scenario.v)}};
+  if (known.exact) j["set"] = pieces_json(impact, known.exact->pieces);
+  j["outcomes"] = std::move(rows);
+  if (!report.unfinished.empty()) j["unfinished"] = rows_json(impact, report.unfinished);
+  if (!report.borderline.empty()) j["borderline"] = rows_json(impact, report.borderline);
+  if (known.simultaneous && known.simultaneous->nothing) {
+    const auto& [best, violation, exists] = *known.simultaneous->nothing;
+    j["nothing_found"] = {
+        {"closest", row_json(impact, outcome_row(impact, report.law, best), false)},
+        {"violation", violation.size},
+        {"violates", violated(impact, violation)},
+        {"existence_guaranteed", exists}};
+  }
+  add_answers(impact, report.answers, j);
+  if (report.coverage) {
+    std::size_t samples = 0;
+    for (const SetSample& sample : known.set->kept) samples += sample.terminated;
+    j["coverage"] = {{"hausdorff", report.coverage->hausdorff()},
+                     {"outside", report.coverage->outside},
+                     {"missed", report.coverage->missed},
+                     {"resolution", report.coverage->resolution},
+                     {"samples", samples}};
+  }
+  if (report.comparison) {
+    j["compare"] = compared_json(report.comparison->soft);
+    j["compare"]["simulator"] = "mujoco";
+    j["compare"]["stiff"] = compared_json(report.comparison->stiff);
+    j["compare"]["spread"] = number_or_null(known.spread);
+  }
+  j["summary"] = summary_of(impact, report, written);
+  return j;
+}
+
+}  // namespace
+
+Json to_json(const ImpactCase& impact, const ImpactReport& report) {
+  Json rows = Json::array();
+  for (const OutcomeRow& row : report.outcomes)
+    rows.push_back(row_json(impact, row, report.law == "all"));
+  return report_json(impact, report, std::move(rows), report.outcomes.size());
+}
+
+std::string json_text(const ImpactCase& impact, const ImpactReport& report,
+                      const std::function<bool()>& stop) {
+  std::string rows;
+  const std::size_t written =
+      write_outcomes(report.outcomes, stop, rows, [&](std::size_t k, const OutcomeRow& row) {
+        rows += k ? ",\n    " : "\n    ";
+        for (const char c : json_text(row_json(impact, row, report.law == "all"), 2)) {
+          rows += c;
+          if (c == '\n') rows += "    ";
+        }
+      });
+  std::string text = json_text(report_json(impact, report, Json::array(), written), 2);
+  constexpr std::string_view kEmpty = "\n  \"outcomes\": []";
+  if (written > 0) text.insert(text.find(kEmpty) + kEmpty.size() - 1, rows + "\n  ");
+  return text;
+}
+
+}  // namespace routh::io
