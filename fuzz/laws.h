@@ -21,7 +21,8 @@ inline void apply_laws(const io::ImpactCase& impact) {
                               .threads = 1,
                               .sequential = {.max_impacts = 30, .max_states = 60},
                               .stop = soon()});
-  SetOptions options{.samples = 8, .step = impact.scenario.run.impact.step, .limit = 20, .threads = 1};
+  SetOptions options{
+      .samples = 8, .step = impact.scenario.run.impact.step, .limit = 20, .threads = 1};
   options.max_modes = 300;
   const io::ImpactReport set = io::report_set(impact, set_valued(p, options));
   for (const io::ImpactReport* report : {&all, &set}) {

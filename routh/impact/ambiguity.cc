@@ -15,8 +15,7 @@ constexpr std::size_t kSamplesShown = 8;  // samples that join the outcomes wher
 constexpr std::uint64_t kKept = 4096;
 
 /// Searches of about a second, by their number alone. Measured on scenarios of 5 to 21 contacts: a
-/// linear program of solve_all() costs nearly as m⁴, a step of a sample without enumeration as m³,
-/// with it as the number of modes.
+/// step of a sample without enumeration costs as m³, with it as the number of modes.
 struct Budget {
   SimultaneousOptions simultaneous;
   SequentialOptions sequential;
@@ -30,8 +29,7 @@ Budget budget_of(const ImpactProblem& problem, const AmbiguityOptions& options) 
   };
   Budget budget;
   SimultaneousOptions& at_once = budget.simultaneous;
-  at_once.max_programs =
-      static_cast<int>(counted(0x1p25 / (m * m * m * m), at_once.max_programs, 1));
+  at_once.max_programs = static_cast<int>(counted(at_once.max_programs, at_once.max_programs, 1));
   at_once.stop = options.stop;
 
   SequentialOptions& in_turn = budget.sequential;
@@ -84,7 +82,8 @@ bool has_mixtures(const ImpactProblem& problem, const Ambiguity& a) {
   const std::vector<std::size_t> places = ended_samples(*a.set);
   return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
     return std::none_of(a.outcomes.begin(), a.outcomes.end(), [&](const Outcome& known) {
-      return same_outcome(problem, known.c_plus, a.set->kept[place].outcome.c_plus);
+      return same_outcome(problem, known.c_plus, a.set->kept[place].outcome.c_plus,
+                          between_laws(problem));
     });
   });
 }
@@ -121,7 +120,7 @@ std::vector<ContactSpread> differing(const ImpactProblem& p, const Ambiguity& a,
   for (int i = 0; i < p.contacts(); ++i) {
     const double slip = widths.segment(p.tangent(i), p.tangents).lpNorm<Eigen::Infinity>();
     const double by = std::max(widths[i], slip);
-    if (by > same_velocity(p)) contacts.push_back({.contact = i, .by = by});
+    if (by > between_laws(p)) contacts.push_back({.contact = i, .by = by});
   }
   const auto take = [&](const std::vector<ContactState>& states) {
     for (ContactSpread& spread : contacts) {
@@ -155,7 +154,7 @@ std::vector<FoundOutcome> all_outcomes(const ImpactProblem& problem,
   for (std::size_t k = 0; k < in_turn.outcomes.size(); ++k) {
     const Outcome& outcome = in_turn.outcomes[k].outcome;
     const auto known = std::find_if(found.begin(), found.end(), [&](const Outcome& other) {
-      return same_outcome(problem, other.c_plus, outcome.c_plus);
+      return same_outcome(problem, other.c_plus, outcome.c_plus, between_laws(problem));
     });
     if (known == found.end())
       found.push_back({outcome, false, k});
@@ -199,7 +198,8 @@ Ambiguity judged(const ImpactProblem& problem, Ambiguity a) {
   a.stopped = a.stopped || (a.simultaneous && a.simultaneous->stopped) ||
               (a.sequential && a.sequential->stopped) || (a.set && a.set->stopped);
   // samples that all end alike are no more than what the polygon makes of a circular cone
-  if (a.set && a.set->terminated > 0 && !same_outcome(problem, a.set->c_min, a.set->c_max)) {
+  if (a.set && a.set->terminated > 0 &&
+      !same_outcome(problem, a.set->c_min, a.set->c_max, between_laws(problem))) {
     const bool finite = a.simultaneous || a.sequential;
     if (finite && !(a.all_modes() && a.all_orders())) join_samples(problem, a);
     a.mixtures = has_mixtures(problem, a);

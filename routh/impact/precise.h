@@ -15,8 +15,8 @@ std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeS
                                        const Eigen::VectorXd& x, const Eigen::VectorXd& lambda_max);
 
 /// The same for a corner of the solutions of a singular mode, where these of its inequalities are
-/// tight; its residual counts what is left of the velocities that vanish. Nothing where the mode has
-/// no solution there.
+/// tight; its residual counts what is left of the velocities that vanish. Nothing where the mode
+/// has no solution there.
 std::optional<Outcome> precise_corner(const ImpactProblem& problem, const ModeSystem& s,
                                       const Eigen::VectorXd& x, const std::vector<int>& tight,
                                       const Eigen::VectorXd& lambda_max);

@@ -99,7 +99,7 @@ std::string_view to_string(ContactState state) {
 double velocity_tolerance(const ImpactProblem& problem) {
   return 1e-9 * problem.c.lpNorm<Eigen::Infinity>();
 }
-double same_velocity(const ImpactProblem& problem) { return 100 * velocity_tolerance(problem); }
+double same_velocity(const ImpactProblem& problem) { return 10 * velocity_tolerance(problem); }
 
 std::vector<ContactState> contact_states(const ImpactProblem& problem, const VectorXd& c) {
   const double zero = velocity_tolerance(problem);

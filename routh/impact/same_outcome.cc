@@ -12,6 +12,8 @@ bool same_outcome(const ImpactProblem& problem, const VectorXd& c, const VectorX
   return (c - other).lpNorm<Eigen::Infinity>() <= same_velocity(problem) + rounding;
 }
 
+double between_laws(const ImpactProblem& problem) { return 100 * same_velocity(problem); }
+
 std::vector<std::size_t> most_different(const ImpactProblem& problem,
                                         const std::vector<VectorXd>& velocities, std::size_t most,
                                         const std::vector<VectorXd>& known) {
@@ -24,7 +26,7 @@ std::vector<std::size_t> most_different(const ImpactProblem& problem,
   for (const VectorXd& c : known) measure(c);
   while (chosen.size() < std::min(most, velocities.size())) {
     const std::size_t next = std::max_element(apart.begin(), apart.end()) - apart.begin();
-    if (apart[next] <= same_velocity(problem)) break;
+    if (apart[next] <= between_laws(problem)) break;
     chosen.push_back(next);
     measure(velocities[next]);
   }

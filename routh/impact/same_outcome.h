@@ -11,8 +11,13 @@ namespace routh {
 bool same_outcome(const ImpactProblem& problem, const Eigen::VectorXd& c,
                   const Eigen::VectorXd& other, double rounding = 0);
 
+/// What the ways of two laws may add: samples and sequences end where no contact approaches by more
+/// than velocity_tolerance(), a simultaneous outcome is solved to rounding.
+double between_laws(const ImpactProblem& problem);
+
 /// Contact velocities that show how different outcomes are: always the one farthest from `known`
-/// and those chosen before, up to `most`, none the same as another. Returns their indices.
+/// and those chosen before, up to `most`, none the same as another, between_laws(). Returns their
+/// indices.
 std::vector<std::size_t> most_different(const ImpactProblem& problem,
                                         const std::vector<Eigen::VectorXd>& velocities,
                                         std::size_t most,

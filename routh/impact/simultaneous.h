@@ -13,7 +13,7 @@ struct SimultaneousOptions {
   /// Up to this many contact modes (five rough contacts in the plane, two in space) all are tried;
   /// with more, solve_all() searches them.
   double max_modes = 2'000;
-  int max_programs = 20'000;  ///< of solve_all(), about half a second
+  int max_programs = 20'000;  ///< of solve_all(), about a second
   int attempts =
       200;  ///< random searches where that did not come to an end; fewer above 8 contacts
   /// Asked now and then; true ends the work with what was found.

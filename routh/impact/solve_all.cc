@@ -82,6 +82,8 @@ class Searcher {
   }
 
   SolveAllResult run() {
+    const double size = std::max(1.0, static_cast<double>(p_.c.size()) / 24);
+    most_ = std::max(1, static_cast<int>(options_.max_programs / std::pow(size, 4)));
     branch(std::vector<Choice>(m_));
     result_.complete = result_.left == 0;
     for (std::vector<Outcome>* list : {&result_.outcomes, &result_.borderline}) {
@@ -295,7 +297,7 @@ class Searcher {
   }
 
   void branch(const std::vector<Choice>& choices) {
-    if (result_.programs >= options_.max_programs || (options_.stop && options_.stop())) {
+    if (result_.programs >= most_ || (options_.stop && options_.stop())) {
       ++result_.left;
       return;
     }
@@ -404,6 +406,7 @@ class Searcher {
   std::vector<int> first_;  // column of each contact, then their number
   std::vector<int> edge_;   // of each column: the edge it pushes along with all friction, or -1
   VectorXd look_;
+  int most_ = 0;  // programs
   SolveAllResult result_;
 };
 

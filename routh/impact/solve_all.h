@@ -8,8 +8,10 @@
 namespace routh {
 
 struct SolveAllOptions {
-  double tolerance = 1e-10;   ///< largest residual of an outcome, relative
-  int max_programs = 60'000;  ///< linear programs before the search is given up
+  double tolerance = 1e-10;  ///< largest residual of an outcome, relative
+  /// Linear programs of up to eight contacts in space before the search is given up; larger ones,
+  /// which cost as the fourth power of the contacts, count for more.
+  int max_programs = 60'000;
   std::function<bool()> stop = {};
 };
 
@@ -23,8 +25,8 @@ struct [[nodiscard]] SolveAllResult {
 };
 
 /// Every outcome of the simultaneous law P1 (31) of more contacts than all combinations of their
-/// modes can be tried for: a depth-first search that decides one contact after the other (first open
-/// or closed; then sticking or slipping, to ever narrower sides) and leaves a branch
+/// modes can be tried for: a depth-first search that decides one contact after the other (first
+/// open or closed; then sticking or slipping, to ever narrower sides) and leaves a branch
 ///
 ///   - when what is decided so far, with the cones of the others, has no solution: a linear
 ///     program says so and proves it;

@@ -13,7 +13,9 @@
 ///
 /// - States: the start; every step, or where `every` is given each multiple of it after the start
 ///   (with steps of fixed length the first that gets there); both sides of every jump of the
-///   velocity or of the mode; the last, however the motion ends.
+///   velocity or of the mode; the last, however the motion ends. Time-stepping keeps of a jump the
+///   side after it, and with `every` none: the side before lies on the cubic between two steps,
+///   whose velocity, and energy, may swing beyond both.
 /// - Of each its energy and, where asked for, the impulse of the contact forces since the one
 ///   before. Impulses of impacts are among the events.
 /// - Events, in the order of time.

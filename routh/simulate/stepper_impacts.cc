@@ -81,7 +81,7 @@ bool Stepper::collide(double dt) {
   add_impulses(at);
   s.time += at * dt;
   system.integrate(s.q, path.position(at), 1);
-  v_weighted = s.v = path.velocity(at);
+  s.v = path.velocity(at);
   gaps_at(s.q, phi, joint);
   for (std::size_t k = 0; k < active.size(); ++k) {
     if (phi[k] <= together() && !active[k]) active[k] = true, guesses[k] = StepMode::kStick;
@@ -143,10 +143,7 @@ void Stepper::impact() {
   finish_impact(places, std::move(event));
 }
 
-Event Stepper::begin_impact() {
-  if (!recorder.kept(s.time)) keep();
-  return {.time = s.time, .v_minus = s.v, .q = s.q};
-}
+Event Stepper::begin_impact() { return {.time = s.time, .v_minus = s.v, .q = s.q}; }
 
 void Stepper::impact_by_law(const std::vector<int>& places, Event& event) {
   ReducedImpact reduced = reduce(here.terms, s.v, places);
@@ -217,7 +214,7 @@ void Stepper::finish_impact(const std::vector<int>& places, Event event) {
   v_weighted = s.v;
   event.v_plus = s.v;
   log.events.push_back(std::move(event));
-  keep();
+  if (!(o.every > 0) || o.impulses) keep();
 }
 
 void Stepper::note_impact(const VectorXd& v_minus, const VectorXd& q_minus) {

@@ -267,8 +267,7 @@ TEST_F(App, SimulateWritesCsvAtIntervals) {
   ASSERT_EQ(run("simulate point-drop --end 0.5 --every 0.1 --csv " + csv).code, 0);
   const std::string text = routh::io::read_file(csv);
   EXPECT_EQ(text.rfind("time,point.x,point.y,point.angle,d/dt point.x", 0), 0u) << text;
-  // six on the grid, both sides of the impact, and the names
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
 }
 
 TEST_F(App, SimulateDrawsFiguresAndAnimations) {

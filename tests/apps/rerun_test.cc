@@ -170,7 +170,7 @@ TEST_F(Rerun, WritesNoFileThatTheCommandNames) {
   // in other words, and where they could not be
   ordered_json j = made_by("impact pushing");
   for (const std::string& place : {"--csv=" + folder_ + "/b", "--plot=" + folder_ + "/b",
-                                  "--json=" + folder_ + "/b", std::string("--csv=/proc/none/b")}) {
+                                   "--json=" + folder_ + "/b", std::string("--csv=/proc/none/b")}) {
     j["command"] = {"routh", "impact", "pushing", place};
     EXPECT_EQ(again(j).code, 0) << place;
     EXPECT_EQ(left(), std::vector<std::string>{"out.json"}) << place;

@@ -224,13 +224,9 @@ TEST(TimeStepping, EnergyNeverGrowsWithoutInput) {
         const Trajectory t =
             run(name, {.h = 2e-3, .alpha = alpha, .end = 1.2, .stabilise = stabilise});
         const double size = std::abs(t.energy.front()) + 1;
-        double last = t.energy.front();
         for (std::size_t k = 1; k < t.energy.size(); ++k) {
-          // the side before an impact lies on the cubic, whose velocity swings beyond both ends
-          if (k + 1 < t.time.size() && t.time[k + 1] == t.time[k]) continue;
-          EXPECT_LE(t.energy[k], last + 1e-13 * size)
+          EXPECT_LE(t.energy[k], t.energy[k - 1] + 1e-13 * size)
               << name << " alpha " << alpha << " at " << t.time[k];
-          last = t.energy[k];
         }
       }
     }
@@ -311,16 +307,9 @@ TEST(TimeStepping, UserForcesAreSecondOrderWithoutJacobians) {
 }
 
 TEST(TimeStepping, RecordsOnlyWhatIsAskedFor) {
-  // falls for 0.45 s: both sides of the impact are recorded besides
   const Trajectory t = run("point-drop", {.h = 1e-3, .end = 1, .every = 0.1});
-  ASSERT_EQ(t.time.size(), 13u);
-  for (std::size_t k = 0; k < t.time.size(); ++k) {
-    if (k == 5 || k == 6) {
-      EXPECT_EQ(t.time[k], t.events[0].time);
-    } else {
-      EXPECT_NEAR(t.time[k], 0.1 * (k < 5 ? k : k - 2), 1e-12);
-    }
-  }
+  ASSERT_EQ(t.time.size(), 11u);
+  for (std::size_t k = 0; k < t.time.size(); ++k) EXPECT_NEAR(t.time[k], 0.1 * k, 1e-12);
   EXPECT_EQ(t.steps, 1000);
 }
 
