@@ -47,8 +47,17 @@ std::string final_mode_of(const System& system, const Trajectory& t,
                           const std::vector<Contact>& contacts) {
   if (t.hybrid()) return to_string(t.hybrid()->modes.back(), contacts);
   std::vector<std::string> names;
-  for (const Contact& contact : system.terms(t.final.q, t.final.v, t.final.time).contacts) {
-    if (contact.phi <= kTouching) names.push_back(contact.name);
+  if (system.contacts_vary()) {
+    for (const Contact& contact : system.terms(t.final.q, t.final.v, t.final.time).contacts) {
+      if (contact.phi <= kTouching) names.push_back(contact.name);
+    }
+  } else {
+    // gaps alone: where a motion ended there may be no forces
+    VectorXd gaps, joints;
+    system.gaps(t.final.q, gaps, joints);
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+      if (gaps[static_cast<Eigen::Index>(i)] <= kTouching) names.push_back(contacts[i].name);
+    }
   }
   std::sort(names.begin(), names.end());
   return braced(names);
