@@ -20,7 +20,7 @@ TEST(ExactScenarios, HoldEveryOutcomeOfTheOtherLaws) {
     const double speed = impact.problem().c.norm();
     for (const OutcomeRow& row : law_paths(impact))
       EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9 * speed)
-          << name << " " << row.law;
+          << name << " " << row.law();
     const SetResult set = set_valued(
         impact.problem(), {.samples = 2000, .step = impact.scenario.run.impact.step, .keep = 2000});
     for (const SetSample& s : set.kept)
@@ -60,7 +60,7 @@ TEST(ExactScenarios, ThreeContactsAreExactToo) {
   const ExactResult r = exact(impact.problem());
   ASSERT_EQ(r.status, ExactStatus::kExact);
   for (const OutcomeRow& row : law_paths(impact))
-    EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9) << row.law;
+    EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9) << row.law();
 }
 
 // Masses are divided out of the problem; the centre of every piece lies in the set, in any units.
