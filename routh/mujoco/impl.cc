@@ -315,7 +315,13 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
   const int nv = m.nv;
   rows_of_first.resize(3, nv);
   rows_of_second.resize(3, nv);
-  terms.contacts.resize(touches.size() + limits.size());
+  // contacts that come and go keep their memory
+  const std::size_t count = touches.size() + limits.size();
+  for (; terms.contacts.size() > count; terms.contacts.pop_back())
+    spare.push_back(std::move(terms.contacts.back()));
+  for (; terms.contacts.size() < count && !spare.empty(); spare.pop_back())
+    terms.contacts.push_back(std::move(spare.back()));
+  terms.contacts.resize(count);
   auto next = terms.contacts.begin();
   for (const Touch& touch : touches) {
     mj_jac(&m, data.get(), rows_of_first.data(), nullptr, touch.point.data(),

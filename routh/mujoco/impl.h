@@ -82,6 +82,7 @@ struct System::Impl::Workspace {
   std::vector<Touch> touches = {};
   std::vector<Limit> limits = {};
   Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> rows_of_first = {}, rows_of_second = {};
+  std::vector<Contact> spare = {};  // memory of contacts that are gone
 
   const mjModel& wide() const { return system.wide(); }
   const mjModel& smooth() const { return system.smooth(); }

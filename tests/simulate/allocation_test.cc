@@ -42,7 +42,7 @@ TEST(Allocation, AStepAllocatesNothingOnceWarm) {
   for (const std::string& name : names) {
     const io::Scenario s = io::load_scenario(name);
     TimeStepper stepper(*s.moving(), {0, s.q, s.v}, {.h = s.model() ? 1e-3 : 1e-4});
-    for (int k = 0; k < 1000; ++k) stepper.step();
+    for (int k = 0; k < 2000; ++k) stepper.step();
     const std::size_t events = stepper.log().events.size();
     calls = 0;
     counting = true;
