@@ -71,7 +71,15 @@ bool turns(const std::string& name) {
          name.ends_with(".qz");
 }
 
-/// The coordinates that change most, in their own order; quaternions are left out.
+/// What is rounding beside the largest of these values.
+double rounding_of(const std::vector<VectorXd>& values) {
+  double most = 0;
+  for (const VectorXd& v : values) most = std::max(most, v.lpNorm<Eigen::Infinity>());
+  return 1e-12 * most;
+}
+
+/// The coordinates that change most, in their own order, or the first where nothing does;
+/// quaternions are left out.
 std::vector<int> chosen(const std::vector<VectorXd>& values,
                         const std::vector<std::string>& names) {
   const auto n = static_cast<int>(values.front().size());
@@ -85,7 +93,9 @@ std::vector<int> chosen(const std::vector<VectorXd>& values,
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return range[a] > range[b]; });
   const double floor = 1e-9 * std::max(1e-9, range.maxCoeff());
-  while (order.size() > 1 && (order.size() > kCurves || range[order.back()] <= floor))
+  const bool rests = range.maxCoeff() <= rounding_of(values);
+  if (rests) std::iota(order.begin(), order.end(), 0);
+  while (order.size() > 1 && (order.size() > kCurves || (!rests && range[order.back()] <= floor)))
     order.pop_back();
   std::sort(order.begin(), order.end());
   return order;
@@ -129,9 +139,10 @@ std::string plots_script(const Motion& motion, const std::string& terminal) {
                         last ? "time [s]    (lines: impacts; dotted: lift-off, slip, stick)" : "",
                         plot);
   };
-  const auto positions = [&](int i) {
+  const auto positions = [&, rounding = rounding_of(t.q)](int i) {
     Series series;
-    for (std::size_t k = 0; k < t.time.size(); ++k) series.emplace_back(t.time[k], t.q[k][i]);
+    for (std::size_t k = 0; k < t.time.size(); ++k)
+      series.emplace_back(t.time[k], std::abs(t.q[k][i]) <= rounding ? 0 : t.q[k][i]);
     return series;
   };
   const auto energy = [&](int) {
