@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -81,12 +82,16 @@ SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
 io::Json options_json(const io::ImpactCase& impact, const io::ImpactReport& report,
                       const ImpactArguments& a) {
   const ImpactProblem& p = impact.problem();
+  const std::vector<std::string>& taken = law_named(a.law).options;
+  const auto takes = [&](const char* option) {
+    return std::find(taken.begin(), taken.end(), option) != taken.end();
+  };
   io::Json json{{"law", a.law}, {"touching", impact.scenario.run.touching}};
   if (p.tangents == 2) json["cone"] = p.circular() ? "circular" : "polygon";
   if (p.tangents == 2 && !p.circular()) json["edges"] = p.edges;
   if (a.law == "all" || a.law == "simultaneous")
     json["tolerance"] = SimultaneousOptions{}.tolerance;
-  if (a.law == "all" || a.law == "sequential") {
+  if (takes("order")) {
     json["order"] = a.order.empty() ? io::Json("every") : io::Json(a.order);
     json["single"] = a.single;
   }
@@ -162,20 +167,56 @@ AmbiguityOptions all_options(const io::ImpactCase& impact, const ImpactArguments
   return options;
 }
 
-io::ImpactReport apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
-  if (a.law == "set") return apply_set(impact, a);
-  if (a.law == "exact")
-    return io::report_exact(impact, exact_set(impact, a.exact), questions(impact, a.exact));
-  if (a.law == "simultaneous") return io::report_simultaneous(impact, {.stop = interrupted});
-  if (a.law == "sequential") return io::report_sequential(impact, sequential_options(impact, a));
-  if (a.law == "single") {
-    std::optional<int> contact;
-    if (!a.contact.empty()) contact = contact_index(impact, "--contact", a.contact);
-    return io::report_single(impact, contact);
-  }
+io::ImpactReport apply_all(const io::ImpactCase& impact, const ImpactArguments& a) {
   io::ImpactReport report = io::report_all(impact, all_options(impact, a));
   clear_progress();
   return report;
+}
+
+io::ImpactReport apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
+  return io::report_exact(impact, exact_set(impact, a.exact), questions(impact, a.exact));
+}
+
+io::ImpactReport apply_single(const io::ImpactCase& impact, const ImpactArguments& a) {
+  std::optional<int> contact;
+  if (!a.contact.empty()) contact = contact_index(impact, "--contact", a.contact);
+  return io::report_single(impact, contact);
+}
+
+io::ImpactReport apply_simultaneous(const io::ImpactCase& impact, const ImpactArguments&) {
+  return io::report_simultaneous(impact, {.stop = interrupted});
+}
+
+io::ImpactReport apply_sequential(const io::ImpactCase& impact, const ImpactArguments& a) {
+  return io::report_sequential(impact, sequential_options(impact, a));
+}
+
+/// Laws that have options, or results beyond their outcomes.
+const std::map<std::string, io::ImpactReport (*)(const io::ImpactCase&, const ImpactArguments&)>
+    kApply{{"all", apply_all},
+           {"simultaneous", apply_simultaneous},
+           {"sequential", apply_sequential},
+           {"set", apply_set},
+           {"exact", apply_exact},
+           {"single", apply_single}};
+
+io::ImpactReport apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
+  const auto own = kApply.find(a.law);
+  return own != kApply.end() ? own->second(impact, a) : io::report_law(impact, law_named(a.law));
+}
+
+/// "all: every outcome ..; simultaneous: .."
+std::string about_laws() {
+  std::string text;
+  for (const Law& law : laws())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", law.name, law.about);
+  return text;
+}
+
+std::vector<std::string> law_names() {
+  std::vector<std::string> names;
+  for (const Law& law : laws()) names.push_back(law.name);
+  return names;
 }
 
 /// Draws what a law found, over samples where it is a set, with the paths of the finite laws.
@@ -186,7 +227,7 @@ std::vector<std::string> draw_figure(const io::ImpactCase& impact, const io::Imp
                           .laws = report.paths,
                           .set = report.set(),
                           .exact = report.covered};
-  if (a.law == "set" || a.law == "exact") figure.laws = io::law_paths(impact);
+  if (law_named(a.law).polygon) figure.laws = io::law_paths(impact);
   std::optional<SetResult> samples;
   if (a.law == "exact") {
     figure.exact = report.known.exact->pieces;
@@ -237,7 +278,7 @@ int run_impact(const ImpactArguments& a) {
                  {a.law, a.coverage ? "set --coverage" : std::string()});
   a.places.check();
   io::Scenario scenario = a.scenario.load();
-  if (a.law == "set" || a.law == "exact") {
+  if (law_named(a.law).polygon) {
     if (scenario.run.edges == 0)
       throw io::InputError(fmt::format(
           "--cone circular: the law {} needs a polygon; --edges says of how many edges", a.law));
@@ -294,13 +335,8 @@ void add_impact(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand("impact", "resolve an impact and show its outcomes");
   a->scenario.add_to(*c);
   a->scenario.add_contact_options(*c);
-  c->add_option("--law", a->law,
-                "all: every outcome of simultaneous and sequential, and a few samples of set; "
-                "simultaneous: P1 (31); "
-                "sequential: one contact after "
-                "the other; set: P1 Algorithms 1 and 2; exact: the whole set, computed; single: "
-                "Routh's law at one contact")
-      ->check(CLI::IsMember({"all", "simultaneous", "sequential", "set", "exact", "single"}))
+  c->add_option("--law", a->law, about_laws())
+      ->check(CLI::IsMember(law_names()))
       ->capture_default_str();
   c->add_option("--samples", a->samples,
                 "number of samples, such as 2^20 (default: the scenario's; of all, by the number "

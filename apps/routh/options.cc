@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "routh/io/document.h"
+#include "routh/simulate/laws.h"
 
 namespace routh::app {
 namespace {
@@ -16,17 +17,34 @@ constexpr const char *kPlane = "mechanisms in the plane", *kModel = "models of M
                      *kSpace = "plain matrices in space", *kSystem = "event-selected systems";
 
 struct Scope {
-  const char *command, *by;
-  std::vector<const char*> options, of;
+  std::string command, by;
+  std::vector<std::string> options, of;
 };
 
-const std::vector<Scope>& scopes() {
-  static const std::vector<Scope> table{
-      {"impact", kLaw, {"--step", "--limit", "--final-step", "--keep", "--coverage"}, {"set"}},
-      {"impact", kLaw, {"--samples", "--seed", "--threads", "--draws"}, {"set", "all"}},
-      {"impact", kLaw, {"--order", "--single"}, {"sequential", "all"}},
-      {"impact", kLaw, {"--contact"}, {"single"}},
-      {"impact", kLaw, {"--maximize", "--minimize", "--contains"}, {"exact"}},
+/// What the laws themselves say: a row for all options that are of the same laws.
+std::vector<Scope> scopes_of_laws() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> laws_of;
+  for (const Law& law : laws()) {
+    for (const std::string& option : law.options) {
+      auto known = std::find_if(laws_of.begin(), laws_of.end(),
+                                [&](const auto& one) { return one.first == option; });
+      if (known == laws_of.end()) known = laws_of.insert(laws_of.end(), {option, {}});
+      known->second.push_back(law.name);
+    }
+  }
+  std::vector<Scope> rows;
+  for (const auto& [option, of] : laws_of) {
+    auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const Scope& one) { return one.of == of; });
+    if (row == rows.end()) row = rows.insert(rows.end(), {"impact", kLaw, {}, of});
+    row->options.push_back("--" + option);
+  }
+  return rows;
+}
+
+std::vector<Scope> all_scopes() {
+  std::vector<Scope> table = scopes_of_laws();
+  const std::vector<Scope> others{
       {"impact", kLaw, {"--max-polyhedra", "--max-seconds"}, {"exact", "set --coverage"}},
 
       {"simulate",
@@ -70,10 +88,16 @@ const std::vector<Scope>& scopes() {
       {"", kScenario, {"--touching"}, {kPlane, kModel}},
       {"", kScenario, {"--extreme-points"}, {kModel}},
   };
+  table.insert(table.end(), others.begin(), others.end());
   return table;
 }
 
-bool given(const CLI::App& command, const char* option) {
+const std::vector<Scope>& scopes() {
+  static const std::vector<Scope> table = all_scopes();
+  return table;
+}
+
+bool given(const CLI::App& command, const std::string& option) {
   const CLI::Option* found = command.get_option_no_throw(option);
   return found && found->count() > 0;
 }
@@ -81,12 +105,12 @@ bool given(const CLI::App& command, const char* option) {
 void refuse(const CLI::App& command, const std::string& by, const std::vector<std::string>& chosen,
             const std::string& instead) {
   for (const Scope& scope : scopes()) {
-    if (scope.by != by || (*scope.command && scope.command != command.get_name())) continue;
+    if (scope.by != by || (!scope.command.empty() && scope.command != command.get_name())) continue;
     if (std::any_of(scope.of.begin(), scope.of.end(), [&](const std::string& name) {
           return std::find(chosen.begin(), chosen.end(), name) != chosen.end();
         }))
       continue;
-    for (const char* option : scope.options) {
+    for (const std::string& option : scope.options) {
       if (!given(command, option)) continue;
       throw io::InputError(
           fmt::format("{} belongs to {}{}; {}", option, by[0] == '-' ? by + " " : "",
@@ -100,7 +124,7 @@ void refuse(const CLI::App& command, const std::string& by, const std::vector<st
 void group_by_scopes(CLI::App& command) {
   for (const Scope& scope : scopes()) {
     if (scope.command != command.get_name() || scope.by[0] != '-') continue;
-    for (const char* name : scope.options) {
+    for (const std::string& name : scope.options) {
       CLI::Option* option = command.get_option(name);
       if (option->get_group() == "Options")
         option->group(fmt::format("Of {} {}", scope.by, fmt::join(scope.of, " or ")));

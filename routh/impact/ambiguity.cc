@@ -195,6 +195,7 @@ Ambiguity judged(const ImpactProblem& problem, Ambiguity a) {
   a.colliding = colliding(problem, problem.c);
   a.outcomes = all_outcomes(problem, a.simultaneous.value_or(SimultaneousResult{}),
                             a.sequential.value_or(SequentialResult{}));
+  for (const Outcome& outcome : a.listed) a.outcomes.push_back({outcome});
   a.stopped = a.stopped || (a.simultaneous && a.simultaneous->stopped) ||
               (a.sequential && a.sequential->stopped) || (a.set && a.set->stopped);
   // samples that all end alike are no more than what the polygon makes of a circular cone

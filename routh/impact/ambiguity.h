@@ -58,12 +58,13 @@ struct [[nodiscard]] Ambiguity {
   bool one_order = false;             ///< of the sequential law, a given one
   std::optional<SetResult> set = {};  ///< the samples, with their ranges
   std::optional<ExactResult> exact = {};
-  bool stopped = false;  ///< told to end early
+  std::vector<Outcome> listed = {};  ///< of any other law: all it has
+  bool stopped = false;              ///< told to end early
 
   // what follows from them, see judged()
   bool colliding = false;  ///< does any contact approach? If not there is no impact
-  /// Of the simultaneous and the sequential law, each once. Where modes or orders are too many, the
-  /// samples most different from them as well.
+  /// Of the simultaneous and the sequential law, or those listed, each once. Where modes or orders
+  /// are too many, the samples most different from them as well.
   std::vector<FoundOutcome> outcomes = {};
   bool mixtures = false;  ///< samples end at velocities that are not among the outcomes
   /// The widest range of a contact velocity over all that can come out [m/s]; not a number where

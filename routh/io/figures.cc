@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <numeric>
 
@@ -19,11 +20,9 @@ namespace {
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-constexpr const char* kBlue = "#1f5fbf";
 constexpr const char* kTeal = "#35b0a0";
-constexpr const char* kSequential[] = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"};
-constexpr int kMostColours = 5;
-constexpr std::size_t kMostPaths = 12;  // drawn of one law
+constexpr const char* kPlain = "#555555";  // of a law that has no colour
+constexpr std::size_t kMostPaths = 12;     // drawn of one law
 constexpr const char* kOther = "pt 3 ps 1.8 lw 2.5 lc rgb '#d6006c'";
 
 /// One coordinate of contact space with its label.
@@ -135,6 +134,25 @@ std::string block(const std::string& name, const std::vector<std::vector<VectorX
 }
 
 /// What the panels show, chosen once for all of them.
+/// Colours of the laws in turn.
+class Colours {
+ public:
+  /// Has the law of the row a colour that is not taken?
+  bool left(const OutcomeRow& row) { return taken_[row.laws.front()] < of(row).size(); }
+  std::string next(const OutcomeRow& row) {
+    const std::vector<std::string>& all = of(row);
+    return all[std::min(taken_[row.laws.front()]++, all.size() - 1)];
+  }
+
+ private:
+  static const std::vector<std::string>& of(const OutcomeRow& row) {
+    static const std::vector<std::string> plain{kPlain};
+    const std::vector<std::string>& own = law_named(row.laws.front()).colours;
+    return own.empty() ? plain : own;
+  }
+  std::map<std::string, std::size_t> taken_;
+};
+
 struct Content {
   std::vector<std::vector<VectorXd>> light;  ///< sampled paths
   std::vector<VectorXd> dark;                ///< sampled outcomes
@@ -166,25 +184,25 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
         content.dark.push_back(sample.outcome.c_plus);
     }
   }
-  Content::Law at_once{kBlue, "simultaneous", {}};
-  std::vector<Content::Law> in_turn;
+  Colours colours;
   for (const OutcomeRow& row : figure.laws) {
     if (row.path.empty()) continue;
-    if (row.laws.front() == "simultaneous") {
-      at_once.paths.push_back(row.path);
-    } else if (impact.scenario.model()) {
-      // orders of many contacts with long names: one entry for all
-      if (in_turn.empty()) in_turn.push_back({kSequential[0], "sequential", {}});
-      in_turn[0].paths.push_back(row.path);
-    } else if (in_turn.size() < kMostColours) {
+    // orders of many contacts with long names: one entry for all, as of a law without orders
+    std::string title = row.laws.front();
+    if (row.order && !impact.scenario.model()) {
       std::string order = order_text(impact, *row.order);
       if (row.order->size() > 8)
         order = fmt::format("{} .. ({} impacts)", order.substr(0, 11), row.order->size());
-      in_turn.push_back({kSequential[in_turn.size()], "sequential " + order, {row.path}});
+      title += " " + order;
+    }
+    const auto known = std::find_if(content.laws.begin(), content.laws.end(),
+                                    [&](const Content::Law& law) { return law.label == title; });
+    if (known != content.laws.end()) {
+      known->paths.push_back(row.path);
+    } else if (colours.left(row)) {
+      content.laws.push_back({colours.next(row), title, {row.path}});
     }
   }
-  if (!at_once.paths.empty()) content.laws.push_back(std::move(at_once));
-  for (Content::Law& law : in_turn) content.laws.push_back(std::move(law));
   return content;
 }
 
@@ -309,11 +327,9 @@ std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& fi
   };
   std::vector<Sketch> sketches{{"before", "black", moved(s.v, -1)}};
   std::vector<const OutcomeRow*> shown;
-  std::size_t in_turn = 0;
+  Colours colours;
   for (const OutcomeRow& row : figure.laws) {
-    const char* colour = row.laws.front() == "sequential"
-                             ? kSequential[std::min<std::size_t>(in_turn++, kMostColours - 1)]
-                             : kBlue;
+    const std::string colour = colours.next(row);
     const bool known = std::any_of(shown.begin(), shown.end(), [&](const OutcomeRow* other) {
       return same_outcome(impact.problem(), other->outcome.c_plus, row.outcome.c_plus);
     });

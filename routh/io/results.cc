@@ -127,6 +127,19 @@ Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) 
   return impact.reduced.lift(impact.scenario.v, impulse);
 }
 
+ImpactReport report_law(const ImpactCase& impact, const Law& law) {
+  ImpactReport report{.law = law.name};
+  report.known.listed = law.outcomes(impact.problem());
+  for (const Outcome& outcome : report.known.listed) {
+    report.paths.push_back(outcome_row(impact, law.name, outcome));
+    report.paths.back().path = {impact.problem().c, outcome.c_plus};
+  }
+  report.known = judged(impact.problem(), std::move(report.known));
+  report.outcomes = report.paths;
+  report.complete = !report.outcomes.empty();
+  return report;
+}
+
 ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options) {
   ImpactReport report{.law = "simultaneous"};
   report.known.simultaneous = simultaneous(impact.problem(), options);

@@ -12,6 +12,7 @@
 #include "routh/io/model.h"
 #include "routh/io/questions.h"
 #include "routh/io/scenario.h"
+#include "routh/simulate/laws.h"
 #include "routh/simulate/reduce.h"
 
 /// What laws make of a scenario at the instant of its impact. JSON, CSV, text and figures are
@@ -85,7 +86,8 @@ struct ImpactReport {
   double max_residual() const;  ///< of the outcomes
 };
 
-/// Laws applied to a case.
+/// Laws applied to a case. The first is for any law that lists its outcomes.
+ImpactReport report_law(const ImpactCase& impact, const Law& law);
 ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options = {});
 ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options = {});
 /// Simultaneous and sequential, every outcome once; and samples, whose extremes join the outcomes

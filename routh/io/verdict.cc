@@ -104,6 +104,7 @@ std::string searched_text(const Ambiguity& known) {
                     : known.all_orders() ? "all orders"
                                          : "some orders");
   if (known.set) parts.push_back(fmt::format("{} samples", known.set->samples));
+  if (!known.listed.empty()) parts.push_back("all that the law has");
   if (known.stopped) parts.push_back("stopped early");
   return fmt::format("{}", fmt::join(parts, ", "));
 }

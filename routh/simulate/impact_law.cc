@@ -94,17 +94,22 @@ std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
 
 const std::vector<Law>& laws() {
   static const std::vector<Law> list{
-      {.name = "all", .about = "every outcome of simultaneous and sequential"},
+      {.name = "all",
+       .about = "every outcome of simultaneous and sequential, and a few samples of set",
+       .options = {"samples", "seed", "threads", "draws", "order", "single"}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
        .outcomes = [](const ImpactProblem& p) { return simultaneous(p).outcomes; },
        .colours = {"#1f5fbf"}},
       {.name = "sequential",
        .about = "one contact after the other, in every order",
+       .options = {"order", "single"},
        .drawn = [](std::uint64_t) { return ImpactLaw(choose_sequential); },
        .colours = {"#c8281e", "#e8a200", "#7b3fa0", "#2a8c4a", "#00838f"}},
       {.name = "set",
        .about = "impulses in any interleaving, sampled by P1 Algorithms 1 and 2",
+       .options = {"samples", "seed", "threads", "draws", "step", "limit", "final-step", "keep",
+                   "coverage"},
        .drawn =
            [](std::uint64_t seed) {
              return [seed](const ImpactProblem& problem, std::uint64_t impact) {
@@ -112,8 +117,14 @@ const std::vector<Law>& laws() {
              };
            },
        .polygon = true},
-      {.name = "exact", .about = "the whole of that set, computed", .polygon = true},
-      {.name = "single", .about = "Routh's law at one contact", .colours = {"#c8281e", "#e8a200"}},
+      {.name = "exact",
+       .about = "the whole of that set, computed",
+       .options = {"maximize", "minimize", "contains"},
+       .polygon = true},
+      {.name = "single",
+       .about = "Routh's law at one contact",
+       .options = {"contact"},
+       .colours = {"#c8281e", "#e8a200"}},
   };
   return list;
 }

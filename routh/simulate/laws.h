@@ -8,11 +8,13 @@
 
 namespace routh {
 
-/// A law of impact as a value. All of them stand in one list, from which simulations and ensembles
-/// take theirs, by name. A new law is a file of its own and a line of the list (impact_law.cc).
+/// A law of impact as a value. All of them stand in one list, from which commands, their help,
+/// simulations, ensembles and figures take theirs, by name. A new law is a file of its own and a
+/// line of the list (impact_law.cc).
 struct Law {
-  std::string name;   ///< in commands, results and figures
-  std::string about;  ///< in a few words
+  std::string name;                       ///< in commands, results and figures
+  std::string about;                      ///< in a few words
+  std::vector<std::string> options = {};  ///< of `routh impact` that are for this law
   /// Every outcome, of a law that has finitely many; none: results of the law have a form of their
   /// own.
   std::function<std::vector<Outcome>(const ImpactProblem&)> outcomes = {};
