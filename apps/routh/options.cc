@@ -24,7 +24,10 @@ struct Scope {
 /// What the laws themselves say: a row for all options that are of the same laws.
 std::vector<Scope> scopes_of_laws() {
   std::vector<std::pair<std::string, std::vector<std::string>>> laws_of;
-  for (const Law& law : laws()) {
+  // `all`, which takes options of the others, comes last
+  std::vector<Law> in_turn = laws();
+  std::rotate(in_turn.begin(), in_turn.begin() + 1, in_turn.end());
+  for (const Law& law : in_turn) {
     for (const std::string& option : law.options) {
       auto known = std::find_if(laws_of.begin(), laws_of.end(),
                                 [&](const auto& one) { return one.first == option; });
