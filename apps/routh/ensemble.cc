@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t kFan = 200;  // motions of the figure
 constexpr double kMostRuns = 1e7;
-constexpr int kRecords = 200;  // of a run, unless said otherwise
+constexpr int kRecords = 200;            // of a run, unless said otherwise
+constexpr std::size_t kMostHybrid = 12;  // contacts of which modes may be tried one by one
 
 struct EnsembleArguments {
   ScenarioArguments scenario;
@@ -113,9 +114,10 @@ int run_ensemble(const EnsembleArguments& a) {
     throw io::InputError(
         fmt::format("{}: an ensemble needs a mechanism or a model that moves", a.scenario.name));
   }
-  const std::string method = !a.method.empty()  ? a.method
-                             : scenario.model() ? "time-stepping"
-                                                : "hybrid";
+  const bool many = scenario.terms.contacts.size() > kMostHybrid;
+  const std::string method = !a.method.empty()          ? a.method
+                             : scenario.model() || many ? "time-stepping"
+                                                        : "hybrid";
   refuse_foreign(*a.scenario.command, "--method", {method});
   if (scenario.model() && method == "hybrid")
     throw io::InputError("--method hybrid: models of MuJoCo are moved by time-stepping");
@@ -172,8 +174,10 @@ void add_ensemble(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand(
       "ensemble", "many motions from one start, each impact drawn from its set of outcomes");
   a->scenario.add_to(*c);
-  c->add_option("--method", a->method,
-                "how the runs move between impacts (default: hybrid, models time-stepping)")
+  c->add_option(
+       "--method", a->method,
+       "how the runs move between impacts (default: hybrid; models, and mechanisms with more "
+       "than a dozen contacts, time-stepping)")
       ->check(CLI::IsMember({"hybrid", "time-stepping"}));
   c->add_option("--step", a->step, "step h [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));

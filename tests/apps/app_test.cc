@@ -369,6 +369,9 @@ TEST_F(App, EnsemblesGroupTheirRuns) {
   ASSERT_EQ(run("ensemble rocking-block --runs 20 --end 0.05 --plot " + folder_).code, 0);
   EXPECT_GT(fs::file_size(folder_ + "/rocking-block-ensemble.png"), 1000u);
   EXPECT_EQ(json_of("ensemble rocking-block --branch 1 --end 0.05")["branches"].size(), 4u);
+  // modes of so many contacts are not tried one by one
+  EXPECT_EQ(json_of("ensemble box-stack --set n=4 --runs 2 --end 0.02")["options"]["method"],
+            "time-stepping");
   EXPECT_EQ(run("ensemble rocking-block --runs 0").code, 2);
   EXPECT_EQ(run("ensemble hopper").code, 2);
 }
