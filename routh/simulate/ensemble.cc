@@ -195,6 +195,15 @@ Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices) {
   return run;
 }
 
+/// Have two motions come to the same place, as far as the way there and their speed can tell?
+bool same_state(const State& a, const State& b, const State& start) {
+  constexpr double kSame = 1e-8;
+  const double way = std::max((a.q - start.q).norm(), (b.q - start.q).norm());
+  const double speed = std::max(a.v.norm(), b.v.norm());
+  return std::abs(a.time - b.time) <= kSame * std::abs(a.time - start.time) &&
+         (a.q - b.q).norm() <= kSame * way && (a.v - b.v).norm() <= kSame * speed;
+}
+
 }  // namespace
 
 BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
@@ -219,8 +228,7 @@ BranchTree branch(const System& system, const State& start, const MotionByLaw& m
     }
     for (Branch& other : tree.branches) {
       if (other.depth != b.depth || b.depth == 0) continue;
-      if (std::abs(other.state.time - b.state.time) < 1e-9 &&
-          (other.state.q - b.state.q).norm() < 1e-8 && (other.state.v - b.state.v).norm() < 1e-8) {
+      if (same_state(other.state, b.state, start)) {
         ++other.ways;
         return;
       }
