@@ -12,6 +12,7 @@ set(ROUTH_PRIVATE_HEADERS
   io/frames.h
   io/matrices.h
   io/mechanism.h
+  io/methods_selected.h
   io/model_sketches.h
   io/painter.h
   io/scene.h

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "describe.h"
 #include "output.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "terminal.h"
 
@@ -86,21 +87,13 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
 int run_check(const CheckArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
-  const int edges = scenario.run.edges.value_or(0);
-  scenario.run.edges = edges;
+  scenario.run.edges = scenario.run.edges.value_or(0);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
-  AmbiguityOptions options{.step = impact.scenario.run.impact.step, .stop = interrupted};
-  if (edges > 0) options.edges = edges;
+  AmbiguityOptions options = io::check_options(impact);
+  options.stop = interrupted;
   const io::CheckReport report = io::check(impact, options);
   io::Json json = io::to_json(impact, report);
-  json["options"] = {{"step", options.step},
-                     {"samples", report.known.set->samples},
-                     {"seed", options.seed},
-                     {"touching", impact.scenario.run.touching}};
-  if (impact.problem().tangents == 2) {
-    json["options"]["cone"] = impact.problem().circular() ? "circular" : "polygon";
-    json["options"]["edges"] = options.edges;
-  }
+  json["options"] = io::options_json(impact, options, report.known);
   finishing();
   a.places.show(
       fmt::format("{}\n\n{}\n{}", describe_verdict(io::verdict(impact, report.known), report.known),

@@ -62,10 +62,6 @@ CLI::Validator not_negative(const std::string& what);
 CLI::Validator within(double low, double high);  ///< above low, at most high
 CLI::Validator from(double low, double high);    ///< both included
 
-/// Refuses motions of more steps, or more recorded numbers, than a machine can hold: `step` and
-/// `every` of 0 are not bounded by it, `numbers` are those of a recorded state.
-void check_budget(double end, double step, double every, double numbers);
-
 /// "1000", "2^20"; throws InputError naming the option.
 std::uint64_t parse_count(const std::string& option, const std::string& text, double most = 0x1p63);
 

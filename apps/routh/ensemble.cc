@@ -17,14 +17,10 @@ namespace {
 
 constexpr std::uint64_t kFan = 200;  // motions of the figure
 constexpr double kMostRuns = 1e7;
-constexpr int kRecords = 200;            // of a run, unless said otherwise
-constexpr std::size_t kMostHybrid = 12;  // contacts of which modes may be tried one by one
 
-struct EnsembleArguments {
+struct EnsembleArguments : io::Course {
   ScenarioArguments scenario;
-  std::string method, law = "set", runs = "1024", seed = "0";
-  double end = 0, every = 0, step = 0;
-  HybridArguments hybrid;
+  std::string runs_law = "set", runs = "1024", seed_text = "0";
   int threads = 0, branch = 0;
   Places places;
 };
@@ -70,62 +66,18 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
   return text;
 }
 
-/// How every run moves.
-struct Moves {
-  MotionByLaw motion;
-  io::Json options;
-  double end, every, step;
-};
-Moves moves_of(const io::Scenario& scenario, const State& start, const std::string& method,
-               const EnsembleArguments& a) {
-  if (method == "hybrid") {
-    const HybridOptions o = hybrid_options(scenario, a.hybrid, a.end, a.every, kRecords);
-    return {motion_by(*scenario.moving(), start, o),
-            {{"end", o.end},
-             {"every", o.every},
-             {"pseudo_impulse", o.dt_pseudo},
-             {"friction", a.hybrid.friction},
-             {"rtol", o.rtol},
-             {"strict", o.strict}},
-            o.end,
-            o.every,
-            0};
-  }
-  TimeSteppingOptions o;
-  o.h = a.step != 0 ? a.step : scenario.run.simulation.step;
-  o.end = a.end != 0 ? a.end : scenario.run.simulation.end;
-  o.every = a.every != 0 ? a.every : o.end / kRecords;
-  o.edges = scenario.run.edges.value_or(0);
-  o.touching = scenario.run.touching;
-  return {motion_by(*scenario.moving(), start, o),
-          {{"step", o.h}, {"end", o.end}, {"every", o.every}},
-          o.end,
-          o.every,
-          o.h};
-}
-
 int run_ensemble(const EnsembleArguments& a) {
   const Places& places = a.places;
   refuse_foreign(*a.scenario.command, "way", {a.branch > 0 ? "" : "ensembles without --branch"});
-  refuse_foreign(*a.scenario.command, "--law", {a.law});
+  refuse_foreign(*a.scenario.command, "--law", {a.runs_law});
   places.check();
   const io::Scenario scenario = a.scenario.load();
-  if (!scenario.moving()) {
-    throw io::InputError(
-        fmt::format("{}: an ensemble needs a mechanism or a model that moves", a.scenario.name));
-  }
-  const bool many = scenario.terms.contacts.size() > kMostHybrid;
-  const std::string method = !a.method.empty()          ? a.method
-                             : scenario.model() || many ? "time-stepping"
-                                                        : "hybrid";
-  refuse_foreign(*a.scenario.command, "--method", {method});
-  if (scenario.model() && method == "hybrid")
-    throw io::InputError("--method hybrid: models of MuJoCo are moved by time-stepping");
   const State start{0, scenario.q, scenario.v};
-  Moves moves = moves_of(scenario, start, method, a);
-  moves.options["method"] = method;
+  const io::Moves moves = io::moves_of(scenario, start, a);
+  const std::string& method = moves.method;
+  refuse_foreign(*a.scenario.command, "--method", {method});
   const auto numbers = static_cast<double>(scenario.q.size() + scenario.v.size() + 4);
-  check_budget(moves.end, moves.step, moves.every, numbers * (places.plot.empty() ? 1 : kFan));
+  io::check_budget(moves.end, moves.step, moves.every, numbers * (places.plot.empty() ? 1 : kFan));
 
   if (a.branch > 0) {
     const BranchTree tree = branch(*scenario.moving(), start, moves.motion, a.branch);
@@ -137,8 +89,8 @@ int run_ensemble(const EnsembleArguments& a) {
   }
 
   EnsembleOptions options{.runs = parse_count("--runs", a.runs, kMostRuns),
-                          .seed = parse_count("--seed", a.seed),
-                          .law = a.law,
+                          .seed = parse_count("--seed", a.seed_text),
+                          .law = a.runs_law,
                           .threads = a.threads};
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
   if (!places.plot.empty()) options.keep = kFan;
@@ -181,11 +133,11 @@ void add_ensemble(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"hybrid", "time-stepping"}));
   c->add_option("--step", a->step, "step h [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
-  c->add_option("--law", a->law, "how impacts are resolved")
+  c->add_option("--law", a->runs_law, "how impacts are resolved")
       ->check(CLI::IsMember(impact_law_names()))
       ->capture_default_str();
   c->add_option("--runs", a->runs, "number of runs, such as 4096 or 2^12")->capture_default_str();
-  c->add_option("--seed", a->seed, "the same seed gives the same runs")->capture_default_str();
+  c->add_option("--seed", a->seed_text, "the same seed gives the same runs")->capture_default_str();
   c->add_option("--threads", a->threads,
                 "threads (default: all cores); results do not depend on it")
       ->check(CLI::Range(1, 1024));
@@ -193,7 +145,7 @@ void add_ensemble(CLI::App& app, Session& session) {
       ->check(positive("a number of seconds"));
   c->add_option("--every", a->every, "record at these intervals [s] (default: end/200)")
       ->check(positive("a number of seconds"));
-  add_hybrid_options(*c, a->hybrid);
+  add_hybrid_options(*c, *a);
   c->add_option("--branch", a->branch,
                 "follow every extreme outcome of this many impacts as a tree instead")
       ->check(CLI::Range(1, 30));

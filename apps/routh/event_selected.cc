@@ -3,83 +3,8 @@
 #include <fmt/format.h>
 
 #include "numbers.h"
-#include "routh/event_selected/integrate.h"
-#include "routh/event_selected/systems.h"
-#include "routh/io/document.h"
-#include "routh/simulate/selected_motion.h"
-#include "routh/simulate/spring_contacts.h"
 
 namespace routh::app {
-namespace {
-
-using namespace event_selected;
-using Eigen::VectorXd;
-
-Options options_of(const EventSelectedArguments& a) {
-  return {.eps = a.eps,
-          .exact = a.exact,
-          .t_end = a.end,
-          .sample_every = a.every > 0 ? a.every : a.end / 500};
-}
-
-Trajectory move(OrderTest system, const VectorXd& start, const Options& options) {
-  return simulate_selected(
-      system, OrderTest::State(start), options,
-      SelectedView<OrderTest::State>{.q = [](const OrderTest::State& x) { return VectorXd(x); },
-                                     .v =
-                                         [&](const OrderTest::State& x, const Crossed& crossed) {
-                                           OrderTest::State dx;
-                                           system.field(x, crossed, dx);
-                                           return VectorXd(dx);
-                                         }});
-}
-
-Trajectory move(Hopper hopper, const VectorXd& start, Options options) {
-  options.reset = Hopper::reset();
-  return simulate_selected(
-      hopper, Hopper::State(start), options,
-      SelectedView<Hopper::State>{
-          .q = [](const Hopper::State& x) { return VectorXd(x.head<1>()); },
-          .v = [](const Hopper::State& x, const Crossed&) { return VectorXd(x.tail<1>()); },
-          .energy = [&](const Hopper::State& x) { return hopper.energy(x); },
-          .contacts = 1});
-}
-
-Trajectory move(Plate plate, const VectorXd& start, Options options) {
-  options.reset = plate.reset();
-  VectorXd h;
-  return simulate_selected(
-      plate, Plate::State(start), options,
-      SelectedView<Plate::State>{
-          .q = [](const Plate::State& x) { return VectorXd(x.head<3>()); },
-          .v = [](const Plate::State& x, const Crossed&) { return VectorXd(x.tail<3>()); },
-          .energy =
-              [&](const Plate::State& x) {
-                plate.guards(x, h);
-                return plate.energy(x, h.array() >= 0);
-              },
-          .contacts = plate.parameters().springs});
-}
-
-}  // namespace
-
-Trajectory run_event_selected(const io::Scenario& scenario, const EventSelectedArguments& a) {
-  if (const io::SelectedSystem* selected = scenario.selected()) {
-    const auto moves = [&](const auto& system) {
-      return move(system, selected->start, options_of(a));
-    };
-    return std::visit(moves, selected->system);
-  }
-  if (scenario.terms.contacts.empty())
-    throw io::InputError(
-        fmt::format("--method event-selected: {} has no contacts, so nothing happens to it that "
-                    "could select events; use another method",
-                    scenario.name));
-  return simulate(*scenario.mechanism(), {0, scenario.q, scenario.v},
-                  {.stiffness = VectorXd::Constant(1, a.stiffness),
-                   .damping = VectorXd::Constant(1, a.contact_damping),
-                   .integration = options_of(a)});
-}
 
 std::string describe_event_selected(const io::Scenario& scenario, const Trajectory& t) {
   std::string text =

@@ -7,14 +7,6 @@
 
 namespace routh::app {
 
-bool has_exact() {
-#ifdef ROUTH_HAS_EXACT
-  return true;
-#else
-  return false;
-#endif
-}
-
 io::Questions questions(const io::ImpactCase& impact, const ExactArguments& a) {
   io::Questions asked;
   for (const std::string& text : a.contains)
@@ -35,18 +27,18 @@ ExactOptions exact_options(const ExactArguments& a) {
     options.max_polyhedra = static_cast<int>(std::min<std::uint64_t>(most, 1 << 30));
   }
   if (a.max_seconds > 0) options.max_seconds = a.max_seconds;
-  options.stop = interrupted;
   return options;
 }
 
-ExactResult exact_set([[maybe_unused]] const io::ImpactCase& impact,
-                      [[maybe_unused]] const ExactArguments& a) {
+ExactResult exact_set(const io::ImpactCase& impact) {
+  return io::exact_set(impact, {.exact_law = exact_law(), .stop = interrupted});
+}
+
+io::ExactLaw exact_law() {
 #ifdef ROUTH_HAS_EXACT
-  return exact(impact.problem(), exact_options(a));
+  return exact;
 #else
-  throw io::InputError(
-      "exact sets need the Parma Polyhedra Library, which this program was built without: "
-      "apt-get install libppl-dev libgmp-dev, then make build");
+  return {};
 #endif
 }
 

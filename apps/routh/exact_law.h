@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "routh/impact/exact.h"
-#include "routh/io/results.h"
+#include "routh/io/ask.h"
 
 /// The exact law of `routh impact`: an optional component of the program.
 namespace routh::app {
@@ -17,11 +17,13 @@ struct ExactArguments {
   bool asks() const { return !maximize.empty() || !minimize.empty() || !contains.empty(); }
 };
 
-bool has_exact();
 /// Throws InputError where a question cannot be answered, whatever the set.
 io::Questions questions(const io::ImpactCase& impact, const ExactArguments& arguments);
 ExactOptions exact_options(const ExactArguments& arguments);
-/// Throws InputError with the package to install when the program was built without exact sets.
-ExactResult exact_set(const io::ImpactCase& impact, const ExactArguments& arguments = {});
+/// By its defaults, until Ctrl-C.
+ExactResult exact_set(const io::ImpactCase& impact);
+/// None where the program was built without.
+io::ExactLaw exact_law();
+inline bool has_exact() { return static_cast<bool>(exact_law()); }
 
 }  // namespace routh::app

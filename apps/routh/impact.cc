@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -12,17 +11,13 @@
 #include "options.h"
 #include "output.h"
 #include "routh/impact/cone.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
-#include "routh/io/figures.h"
 #include "routh/io/model.h"
 #include "terminal.h"
 
 namespace routh::app {
 namespace {
-
-constexpr double kMostNumbers = 2e7;          // of outcomes that are kept
-constexpr std::size_t kHastyOutcomes = 2000;  // that are written within the time Ctrl-C leaves
-constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000, kCoverageOutcomes = 1 << 17;
 
 struct ImpactArguments {
   ScenarioArguments scenario;
@@ -38,171 +33,33 @@ struct ImpactArguments {
   Places places;
 };
 
-int contact_index(const io::ImpactCase& impact, const std::string& option,
-                  const std::string& name) {
-  const auto found = std::find(impact.names.begin(), impact.names.end(), name);
-  if (found == impact.names.end())
-    throw io::InputError(
-        fmt::format("{} {}: there is no touching contact of that name; known are {}", option, name,
-                    io::join(impact.names)));
-  return static_cast<int>(found - impact.names.begin());
-}
-
-SequentialOptions sequential_options(const io::ImpactCase& impact, const ImpactArguments& a) {
-  SequentialOptions options;
-  for (const std::string& name : a.order)
-    options.order.push_back(contact_index(impact, "--order", name));
-  options.stop = interrupted;
-  options.single = a.single == "routh" ? SingleLaw::kRouth : SingleLaw::kAlgebraic;
-  return options;
-}
-
-SetOptions set_options(const io::ImpactCase& impact, const ImpactArguments& a) {
-  const io::ImpactDefaults& defaults = impact.scenario.run.impact;
-  SetOptions options;
-  options.samples =
-      a.samples.empty() ? defaults.samples : parse_count("--samples", a.samples, 0x1p40);
-  if (options.samples == 0) throw io::InputError("--samples 0: there must be at least one");
-  options.step = a.step != 0 ? a.step : defaults.step;
-  options.limit = a.limit != 0 ? a.limit : defaults.limit;
-  options.final_step = a.final_step;
-  options.draws = a.draws == "corners" ? Draws::kCorners : Draws::kUniform;
-  options.seed = parse_count("--seed", a.seed);
-  options.threads = a.threads;
-  options.keep = parse_count("--keep", a.keep);
-  const double each = static_cast<double>(2 * impact.problem().c.size() + impact.scenario.v.size());
-  if (static_cast<double>(std::min(options.keep, options.samples)) * each > kMostNumbers)
-    throw io::InputError(
-        fmt::format("--keep {}: at most {:.0f} outcomes of this impact can be kept", a.keep,
-                    std::floor(kMostNumbers / each)));
-  return options;
-}
-
-/// What the law was applied with, defaults and the scenario's choices included.
-io::Json options_json(const io::ImpactCase& impact, const io::ImpactReport& report,
-                      const ImpactArguments& a) {
-  const ImpactProblem& p = impact.problem();
-  const std::vector<std::string>& taken = law_named(a.law).options;
-  const auto takes = [&](const char* option) {
-    return std::find(taken.begin(), taken.end(), option) != taken.end();
+/// What the command line asks, in numbers.
+io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
+  io::Asked asked{.law = a.law,
+                  .seed = parse_count("--seed", a.seed),
+                  .keep = parse_count("--keep", a.keep),
+                  .draws = a.draws,
+                  .step = a.step,
+                  .final_step = a.final_step,
+                  .limit = a.limit,
+                  .threads = a.threads,
+                  .order = a.order,
+                  .single = a.single,
+                  .contact = a.contact,
+                  .exact = exact_options(a.exact),
+                  .questions = questions(impact, a.exact),
+                  .coverage = a.coverage,
+                  .exact_law = exact_law(),
+                  .stop = interrupted};
+  if (!a.samples.empty()) asked.samples = parse_count("--samples", a.samples, 0x1p40);
+  if (!a.compare.empty()) asked.least_kept = io::kComparedOutcomes;
+  asked.figure = !a.places.plot.empty();
+  asked.progress = [shown = std::function<bool(std::uint64_t)>()](std::uint64_t done,
+                                                                  std::uint64_t total) mutable {
+    if (!shown) shown = progress(total, "sampling");
+    return shown(done);
   };
-  io::Json json{{"law", a.law}, {"touching", impact.scenario.run.touching}};
-  if (p.tangents == 2) json["cone"] = p.circular() ? "circular" : "polygon";
-  if (p.tangents == 2 && !p.circular()) json["edges"] = p.edges;
-  if (a.law == "all" || a.law == "simultaneous")
-    json["tolerance"] = SimultaneousOptions{}.tolerance;
-  if (takes("order")) {
-    json["order"] = a.order.empty() ? io::Json("every") : io::Json(a.order);
-    json["single"] = a.single;
-  }
-  if (a.law == "set") {
-    const SetOptions o = set_options(impact, a);
-    json.update({{"samples", o.samples},
-                 {"seed", o.seed},
-                 {"step", o.step},
-                 {"limit", o.limit},
-                 {"final_step", o.final_step},
-                 {"draws", a.draws.empty() ? "uniform" : a.draws},
-                 {"keep", o.keep}});
-  }
-  if (a.law == "all") {
-    json.update({{"samples", report.set()->samples},
-                 {"seed", parse_count("--seed", a.seed)},
-                 {"step", impact.scenario.run.impact.step},
-                 {"draws", a.draws.empty() ? "corners" : a.draws}});
-  }
-  if (a.law == "exact" || a.coverage) {
-    const ExactOptions o = exact_options(a.exact);
-    json.update({{"max_polyhedra", o.max_polyhedra},
-                 {"max_seconds", o.max_seconds},
-                 {"precision", o.precision}});
-  }
-  return json;
-}
-
-/// The set law; held against the exact set where that was asked for.
-io::ImpactReport apply_set(const io::ImpactCase& impact, const ImpactArguments& a) {
-  SetOptions options = set_options(impact, a);
-  const std::uint64_t keep = options.keep;
-  ExactResult exact;
-  if (a.coverage) exact = exact_set(impact, a.exact);
-  if (a.coverage || !a.compare.empty()) options.keep = std::min(options.samples, kCoverageOutcomes);
-  if (!a.places.plot.empty()) {
-    options.keep = std::max(options.keep, kFigureOutcomes);
-    options.paths = kFigurePaths;
-  }
-  options.progress = progress(options.samples, "sampling");
-  SetResult set = set_valued(impact.problem(), options);
-  clear_progress();
-  if (interrupted() && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
-  io::ImpactReport report = io::report_set(impact, std::move(set), keep);
-  report.covers = a.coverage;
-  if (a.coverage && report.set()->terminated > 0 && !exact.pieces.empty() && !interrupted()) {
-    std::vector<Eigen::VectorXd> samples;
-    for (const SetSample& s : report.set()->kept) {
-      if (s.terminated) samples.push_back(s.outcome.c_plus);
-    }
-    const Coverage covered = coverage(exact.pieces, samples, interrupted);
-    if (!covered.stopped) report.coverage = covered;
-    report.covered = std::move(exact.pieces);
-  } else if (a.coverage) {
-    report.complete = false;
-  }
-  return report;
-}
-
-AmbiguityOptions all_options(const io::ImpactCase& impact, const ImpactArguments& a) {
-  AmbiguityOptions options{.seed = parse_count("--seed", a.seed),
-                           .step = impact.scenario.run.impact.step,
-                           .threads = a.threads,
-                           .sequential = sequential_options(impact, a)};
-  if (!a.samples.empty()) {
-    options.samples = set_options(impact, a).samples;
-    options.progress = progress(options.samples, "sampling");
-  }
-  if (a.draws == "uniform") options.draws = Draws::kUniform;
-  if (impact.problem().tangents == 2 && !impact.problem().circular())
-    options.edges = impact.problem().edges;
-  options.stop = interrupted;
-  return options;
-}
-
-io::ImpactReport apply_all(const io::ImpactCase& impact, const ImpactArguments& a) {
-  io::ImpactReport report = io::report_all(impact, all_options(impact, a));
-  clear_progress();
-  return report;
-}
-
-io::ImpactReport apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
-  return io::report_exact(impact, exact_set(impact, a.exact), questions(impact, a.exact));
-}
-
-io::ImpactReport apply_single(const io::ImpactCase& impact, const ImpactArguments& a) {
-  std::optional<int> contact;
-  if (!a.contact.empty()) contact = contact_index(impact, "--contact", a.contact);
-  return io::report_single(impact, contact);
-}
-
-io::ImpactReport apply_simultaneous(const io::ImpactCase& impact, const ImpactArguments&) {
-  return io::report_simultaneous(impact, {.stop = interrupted});
-}
-
-io::ImpactReport apply_sequential(const io::ImpactCase& impact, const ImpactArguments& a) {
-  return io::report_sequential(impact, sequential_options(impact, a));
-}
-
-/// Laws that have options, or results beyond their outcomes.
-const std::map<std::string, io::ImpactReport (*)(const io::ImpactCase&, const ImpactArguments&)>
-    kApply{{"all", apply_all},
-           {"simultaneous", apply_simultaneous},
-           {"sequential", apply_sequential},
-           {"set", apply_set},
-           {"exact", apply_exact},
-           {"single", apply_single}};
-
-io::ImpactReport apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
-  const auto own = kApply.find(a.law);
-  return own != kApply.end() ? own->second(impact, a) : io::report_law(impact, law_named(a.law));
+  return asked;
 }
 
 /// "all: every outcome ..; simultaneous: .."
@@ -217,33 +74,6 @@ std::vector<std::string> law_names() {
   std::vector<std::string> names;
   for (const Law& law : laws()) names.push_back(law.name);
   return names;
-}
-
-/// Draws what a law found, over samples where it is a set, with the paths of the finite laws.
-std::vector<std::string> draw_figure(const io::ImpactCase& impact, const io::ImpactReport& report,
-                                     const ImpactArguments& a) {
-  io::ImpactFigure figure{.name = figure_name(a.scenario.name) + "-" + a.law,
-                          .title = impact.scenario.title,
-                          .laws = report.paths,
-                          .set = report.set(),
-                          .exact = report.covered};
-  if (law_named(a.law).polygon) figure.laws = io::law_paths(impact);
-  std::optional<SetResult> samples;
-  if (a.law == "exact") {
-    figure.exact = report.known.exact->pieces;
-    SetOptions options = set_options(impact, a);
-    options.samples = options.keep = kFigureOutcomes;
-    options.paths = kFigurePaths;
-    options.progress = progress(options.samples, "sampling");
-    samples = set_valued(impact.problem(), options);
-    clear_progress();
-    figure.set = &*samples;
-  }
-  if (report.comparison) {
-    figure.other = report.comparison->soft.own.contact;
-    figure.other_name = "MuJoCo";
-  }
-  return io::draw(impact, figure, a.places.plot);
 }
 
 /// For the person who gets exit code 3.
@@ -278,28 +108,19 @@ int run_impact(const ImpactArguments& a) {
                  {a.law, a.coverage ? "set --coverage" : std::string()});
   a.places.check();
   io::Scenario scenario = a.scenario.load();
-  if (law_named(a.law).polygon) {
-    if (scenario.run.edges == 0)
-      throw io::InputError(fmt::format(
-          "--cone circular: the law {} needs a polygon; --edges says of how many edges", a.law));
-    if (!scenario.run.edges) scenario.run.edges = kEdges;
-  }
+  io::prepare_cone(scenario, a.law);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
-  (void)sequential_options(impact, a);
-  (void)set_options(impact, a);
-  (void)questions(impact, a.exact);
-  if (!a.contact.empty()) (void)contact_index(impact, "--contact", a.contact);
+  const io::Asked asking = asked(impact, a);
+  io::check(impact, asking);
   if (!impact.approaching())
     warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
-  const bool pointed =
-      friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
-  if (!pointed)
+  if (!friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed)
     warn(
         "routh: warning: the friction cone is not pointed: the contacts can jam and laws may not "
         "end\n");
 
-  io::ImpactReport report = apply_law(impact, a);
-  report.pointed = pointed;
+  io::ImpactReport report = io::ask(impact, asking);
+  clear_progress();
   if (!a.compare.empty() && !interrupted())
     report.comparison = io::compare_with_mujoco(impact, report);
   report.incomplete = report.incomplete || interrupted();
@@ -308,7 +129,7 @@ int run_impact(const ImpactArguments& a) {
   const Places& places = a.places;
   const std::string json = places.json.empty()
                                ? ""
-                               : places.with_top(options_json(impact, report, a),
+                               : places.with_top(io::options_json(impact, report, asking),
                                                  io::json_text(impact, report, interrupted)) +
                                      "\n";
   const std::string csv = places.csv.empty() ? "" : io::to_csv(impact, report, interrupted);
@@ -323,7 +144,9 @@ int run_impact(const ImpactArguments& a) {
   drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
-    places.announce(draw_figure(impact, report, a));
+    places.announce(
+        io::draw(impact, report, asking, figure_name(a.scenario.name) + "-" + a.law, places.plot));
+    clear_progress();
   }
   return interrupted() || !report.complete ? kUnfinished : kDone;
 }

@@ -21,14 +21,6 @@
 
 namespace routh::app {
 
-namespace {
-
-constexpr double kLongest = 1e9;       // of a motion [s]
-constexpr double kMostSteps = 1e10;    // of a motion
-constexpr double kMostRecorded = 5e7;  // recorded of a motion
-
-}  // namespace
-
 void ScenarioArguments::add_to(CLI::App& of) {
   command = &of;
   of.add_option("scenario", name,
@@ -130,24 +122,6 @@ CLI::Validator within(double low, double high) {
 CLI::Validator from(double low, double high) {
   return number([=](double x) { return x >= low && x <= high; },
                 fmt::format("from {} to {}", low, high), fmt::format("[{}, {}]", low, high));
-}
-
-void check_budget(double end, double step, double every, double numbers) {
-  if (end > kLongest)
-    throw io::InputError(fmt::format("--end {:g}: a motion may last up to {:g} s", end, kLongest));
-  if (step > 0 && end / step > kMostSteps) {
-    throw io::InputError(
-        fmt::format("--step {:g}: {:.2g} steps to {:g} s are too many; take at "
-                    "least {:.1e} s, or an earlier --end",
-                    step, end / step, end, end / kMostSteps));
-  }
-  const double interval = every > 0 ? every : step;
-  const double least = end * numbers / kMostRecorded;
-  if (interval > 0 && interval < least) {
-    throw io::InputError(fmt::format(
-        "--every {}: {:.2g} states to {:g} s are too many to record; take at least {:.1e} s",
-        every > 0 ? fmt::format("{:g}", every) : "was not given", end / interval, end, least));
-  }
 }
 
 std::uint64_t parse_count(const std::string& option, const std::string& text, double most) {

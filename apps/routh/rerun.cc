@@ -53,9 +53,9 @@ Stored read_stored(const std::string& file) {
     refuse("is no result of routh: it has no schema and no command at its top");
   if (!j["schema"].is_number_integer() || j["schema"] < 1)
     refuse("schema must be a whole number above zero");
-  if (j["schema"] > kSchema)
+  if (j["schema"] > io::kSchema)
     refuse(fmt::format("has schema {}, this is routh {} with schema {}; take a newer routh",
-                       j["schema"].dump(), kVersion, kSchema));
+                       j["schema"].dump(), kVersion, io::kSchema));
 
   if (!j["command"].is_array()) refuse("command must be a list of words");
   if (j["command"].size() > kMostArguments)

@@ -4,9 +4,6 @@
 #include <cmath>
 
 #include "exact_law.h"
-#include "routh/io/model.h"
-#include "routh/io/scenario.h"
-#include "routh/version.h"
 
 namespace routh::app {
 namespace {
@@ -46,13 +43,7 @@ io::Json top(const Session& session, const CLI::App& command, io::Json options) 
     if (option->count() == 0 || name[0] != '-' || names_output(name)) continue;
     if (!options.contains(key_of(name))) options[key_of(name)] = given_values(*option);
   }
-  return {{"schema", kSchema},
-          {"version", kVersion},
-          {"command", session.command},
-          {"options", options},
-          {"features",
-           {{"exact", has_exact()},
-            {"mujoco", io::has_models() ? io::Json(io::models_version()) : io::Json(false)}}}};
+  return io::top(session.command, std::move(options), has_exact());
 }
 
 }  // namespace routh::app

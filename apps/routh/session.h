@@ -17,12 +17,8 @@ struct Session {
   std::string* again = nullptr;
 };
 
-/// The version of the form of all JSON. Keys may be added without a new number; one is removed,
-/// renamed or changed in meaning only with one (docs/command-line.md).
-inline constexpr int kSchema = 1;
-
-/// What makes a result repeatable, the first keys of all JSON: schema, version, command, options
-/// and features. `options` has effective values; what else was given to the command is added.
+/// The first keys of all JSON. `options` has effective values; what else was given to the command
+/// is added.
 io::Json top(const Session& session, const CLI::App& command, io::Json options);
 
 /// Groups of options in the help, beside those of laws and methods.

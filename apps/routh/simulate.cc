@@ -3,74 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 
+#include "event_selected.h"
 #include "numbers.h"
 #include "options.h"
 #include "routh/io/document.h"
 #include "routh/io/motion.h"
-#include "routh/simulate/time_stepping.h"
 #include "terminal.h"
 
 namespace routh::app {
 namespace {
-
-/// A method of simulation. All of them stand in one list, from which follow the choices and their
-/// help; their options are in the table of options.cc.
-struct Method {
-  std::string name, about;
-  std::function<Simulated(const io::Scenario&, const State&, const SimulateArguments&)> run;
-  bool systems = false;  ///< moves named systems too, and all from where they begin
-};
-
-const std::vector<Method>& methods() {
-  static const std::vector<Method> list{
-      {"time-stepping", "one complementarity problem a step, P3", simulate_time_stepping},
-      {"hybrid", "contact modes and events, P4", simulate_hybrid},
-      {"event-selected", "smooth pieces between guards, contacts as springs, P5",
-       [](const io::Scenario& scenario, const State&, const SimulateArguments& a) {
-         return simulate_event_selected(scenario, a);
-       },
-       true},
-      {"compliant", "stiff contacts with friction, P1 (88)-(90)", simulate_compliant},
-  };
-  return list;
-}
-
-const Method& method_of(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Method& method : methods()) {
-    if (method.name == name) return method;
-    known.push_back(method.name);
-  }
-  const std::string close = io::nearest(name, known);
-  throw io::InputError(fmt::format(
-      "--method {}: there is no such method; {}", name,
-      close.empty() ? "known are " + io::join(known) : "did you mean '" + close + "'?"));
-}
-
-State start_of(const io::Scenario& scenario, const SimulateArguments& a) {
-  State start{0, scenario.q, scenario.v};
-  if (a.project) return project_joints(*scenario.moving(), start);
-  const Terms& terms = scenario.terms;
-  if (terms.A.rows() == 0) return start;
-  const double open = terms.joint_gap.cwiseAbs().maxCoeff();
-  if (open > 1e-6) {
-    throw io::InputError(
-        fmt::format("{}: the joints are open by {:.3g} m at the start; close them or add --project",
-                    scenario.name, open));
-  }
-  const double rate = (terms.A * start.v).cwiseAbs().maxCoeff();
-  if (rate > 1e-9 * (1 + start.v.cwiseAbs().maxCoeff())) {
-    warn(
-        fmt::format("routh: warning: the velocity at the start violates the joints by {:.3g} m/s; "
-                    "--project removes that part\n",
-                    rate));
-  }
-  return start;
-}
 
 /// Coordinates and velocities, side by side where they belong together.
 std::string describe_state(const io::Scenario& scenario, const State& state) {
@@ -188,35 +132,28 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
   return t.stopped() || interrupted() ? kUnfinished : kDone;
 }
 
-/// Options of other methods are refused, and motions without end.
-void check_arguments(const io::Scenario& scenario, const std::string& method,
-                     const SimulateArguments& a) {
+/// Options of other methods are refused.
+void check_arguments(const std::string& method, const SimulateArguments& a) {
   const CLI::App& command = *a.scenario.command;
   refuse_foreign(command, "--method", {method, a.exact ? "" : method + " without --exact"});
   refuse_foreign(command, "--law", {a.law.empty() ? "simultaneous" : a.law});
   refuse_foreign(
       command, "way",
       {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
-  const double end = a.end != 0 ? a.end : scenario.run.simulation.end;
-  const double step = a.step != 0 ? a.step : scenario.run.simulation.step;
-  const auto numbers = static_cast<double>(scenario.q.size() + 2 * scenario.v.size() + 4);
-  check_budget(end, method == "time-stepping" ? step : 0, a.every, numbers);
 }
 
 int run_simulate(const SimulateArguments& a) {
   // everything that can be wrong is found before the work begins
   a.places.check();
   const io::Scenario scenario = a.scenario.load();
-  if (!scenario.moving() && !scenario.selected()) {
-    throw io::InputError(fmt::format(
-        "{}: plain matrices describe one instant; simulate needs a mechanism", a.scenario.name));
-  }
-  const Method& way = method_of(a.method.empty() ? scenario.run.simulation.method : a.method);
+  io::Course course = a;
+  course.seed = parse_count("--seed", a.seed_text);
+  course.impulses = a.domain == "s";
+  const io::Method& way = io::method_of(scenario, course);
   const std::string& method = way.name;
-  if (scenario.model() && (method != "time-stepping" || a.domain == "s")) {
+  if (scenario.model() && a.domain == "s")
     throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
                                      a.scenario.name));
-  }
   if (scenario.model() && a.at_start)
     throw io::InputError(
         fmt::format("--at-start: {} is a model in space; only --method hybrid of planar mechanisms "
@@ -226,22 +163,34 @@ int run_simulate(const SimulateArguments& a) {
     throw io::InputError(
         "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "
         "method");
-  check_arguments(scenario, method, a);
+  if (method == "event-selected" && !a.places.animate.empty() && !scenario.picture())
+    throw io::InputError("--animate: this system has no picture");
+  check_arguments(method, a);
   State start;
   if (!way.systems) {
-    if (!scenario.moving())
-      throw io::InputError(fmt::format("--method {}: {} is a system of --method event-selected",
-                                       method, scenario.name));
-    start = start_of(scenario, a);
+    start = io::start_of(scenario, a.project);
+    if (const double rate = a.project ? 0 : io::joint_rate(scenario, start); rate > 0)
+      warn(fmt::format(
+          "routh: warning: the velocity at the start violates the joints by {:.3g} m/s; --project "
+          "removes that part\n",
+          rate));
   }
   if (a.at_start) {
     print_at_start(scenario, start, a);
     return kDone;
   }
-  Simulated done = way.run(scenario, start, a);
-  done.options["method"] = method;
+  const double end = a.end != 0 ? a.end : scenario.run.simulation.end;
+  const auto shown = progress(1000, "simulating");
+  course.progress = [&](double time) {
+    return shown(static_cast<std::uint64_t>(1000 * std::min(1.0, time / end)));
+  };
+  const io::Simulated done = io::simulate(scenario, start, course);
+  clear_progress();
   const io::Motion motion{scenario, method, done.options, done.trajectory};
-  return report(a, motion, done.text.empty() ? describe(motion) : done.text, done.inclusion);
+  return report(a, motion,
+                method == "event-selected" ? describe_event_selected(scenario, done.trajectory)
+                                           : describe(motion),
+                done.inclusion);
 }
 
 }  // namespace
@@ -251,7 +200,7 @@ void add_simulate(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
   std::string choices, about;
-  for (const Method& method : methods()) {
+  for (const io::Method& method : io::methods()) {
     choices += (choices.empty() ? "{" : ",") + method.name;
     about += fmt::format("{}: {}; ", method.name, method.about);
   }
@@ -264,8 +213,8 @@ void add_simulate(CLI::App& app, Session& session) {
   c->add_option("--law", a->law,
                 "how impacts are resolved (default: simultaneous and plastic, P4 (23))")
       ->check(CLI::IsMember(laws));
-  c->add_option("--seed", a->seed, "of --law set")->capture_default_str();
-  add_hybrid_options(*c, a->hybrid);
+  c->add_option("--seed", a->seed_text, "of --law set")->capture_default_str();
+  add_hybrid_options(*c, *a);
   c->add_flag("--at-start", a->at_start,
               "only the mode, the accelerations and the contact forces at the start");
   add_event_selected_options(*c, *a);

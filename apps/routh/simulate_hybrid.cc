@@ -1,78 +1,10 @@
 #include <fmt/format.h>
 
-#include "routh/io/document.h"
 #include "simulate.h"
-#include "terminal.h"
 
 namespace routh::app {
-namespace {
-
-HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& a) {
-  HybridOptions o = hybrid_options(scenario, a.hybrid, a.end, a.every, 1000);
-  if (!a.law.empty() && a.law != "plastic")
-    o.law = impact_law(a.law, parse_count("--seed", a.seed));
-  return o;
-}
-
-}  // namespace
-
-HybridOptions hybrid_options(const io::Scenario& scenario, const HybridArguments& a, double end,
-                             double every, int records) {
-  HybridOptions o;
-  o.end = end != 0 ? end : scenario.run.simulation.end;
-  o.every = every != 0 ? every : o.end / records;
-  o.dt_pseudo = a.pseudo_impulse;
-  o.limbs = scenario.limbs();
-  o.strict = a.strict;
-  o.friction = a.friction == "p4"        ? FrictionModel::kPaper
-               : a.friction == "coulomb" ? FrictionModel::kCoulomb
-                                         : FrictionModel::kAuto;
-  if (a.rtol != 0) o.rtol = a.rtol, o.atol = 1e-2 * a.rtol;
-  return o;
-}
-
-void add_hybrid_options(CLI::App& command, HybridArguments& a) {
-  command
-      .add_option("--pseudo-impulse", a.pseudo_impulse,
-                  "forces of this duration [s] help contacts through an impact, P4 (56)")
-      ->check(not_negative("a number of seconds"))
-      ->capture_default_str();
-  command
-      .add_option("--friction", a.friction,
-                  "p4 ends with the first slip, coulomb goes on; auto takes p4 on limbs "
-                  "without mass")
-      ->check(CLI::IsMember({"auto", "coulomb", "p4"}))
-      ->capture_default_str();
-  command.add_option("--rtol", a.rtol, "relative error of a step (default 1e-9)")
-      ->check(positive("a number"));
-  command.add_flag("--strict", a.strict,
-                   "stop where several modes are consistent, even when contacts that "
-                   "persist select one");
-}
-
-Simulated simulate_hybrid(const io::Scenario& scenario, const State& start,
-                          const SimulateArguments& a) {
-  HybridOptions options = options_of(scenario, a);
-  const auto shown = progress(1000, "simulating");
-  options.progress = [&](double time) {
-    return shown(static_cast<std::uint64_t>(1000 * time / options.end));
-  };
-  Simulated done{simulate(*scenario.mechanism(), start, options), {}};
-  clear_progress();
-  done.options = {{"end", options.end},
-                  {"every", options.every},
-                  {"pseudo_impulse", options.dt_pseudo},
-                  {"friction", a.hybrid.friction},
-                  {"law", a.law.empty() ? "plastic" : a.law},
-                  {"rtol", options.rtol},
-                  {"atol", options.atol},
-                  {"strict", options.strict}};
-  if (a.law == "set") done.options["seed"] = parse_count("--seed", a.seed);
-  return done;
-}
-
 void print_at_start(const io::Scenario& scenario, const State& start, const SimulateArguments& a) {
-  const Instant now = instant(*scenario.mechanism(), start, options_of(scenario, a));
+  const Instant now = instant(*scenario.mechanism(), start, io::hybrid_options(scenario, a, 1));
   const std::vector<Contact>& contacts = scenario.terms.contacts;
   const std::vector<std::string>& names = scenario.mechanism()->coordinates();
   io::Json json{{"scenario", scenario.name}, {"mode", mode_names(now.mode, contacts)}};

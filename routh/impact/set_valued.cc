@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -57,6 +58,36 @@ void merge(SetTotals& totals, const SetTotals& other) {
   totals.max_residual = std::max(totals.max_residual, other.max_residual);
 }
 
+void resize(PackedSamples& packed, int size, std::uint64_t samples) {
+  const auto columns = static_cast<Eigen::Index>(samples);
+  packed.impulse.resize(size, columns);
+  packed.c_plus.resize(size, columns);
+  packed.index.resize(samples);
+  packed.steps.resize(samples);
+  packed.terminated.resize(samples);
+}
+
+void set(PackedSamples& packed, std::uint64_t index, int steps, bool terminated) {
+  packed.index[index] = index;
+  packed.steps[index] = steps;
+  packed.terminated[index] = terminated;
+}
+
+/// Those that are not done.
+void drop(PackedSamples& packed, const std::vector<char>& done) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < packed.index.size(); ++i) {
+    if (!done[i]) continue;
+    packed.impulse.col(kept) = packed.impulse.col(i);
+    packed.c_plus.col(kept) = packed.c_plus.col(i);
+    set(packed, kept, packed.steps[i], packed.terminated[i]);
+    packed.index[kept++] = packed.index[i];
+  }
+  packed.impulse.conservativeResize(Eigen::NoChange, kept);
+  packed.c_plus.conservativeResize(Eigen::NoChange, kept);
+  packed.index.resize(kept), packed.steps.resize(kept), packed.terminated.resize(kept);
+}
+
 void check(const ImpactProblem& problem, const SetOptions& options) {
   validate(problem);
   const auto fail = [](const std::string& what) { throw std::invalid_argument("set: " + what); };
@@ -97,9 +128,11 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
 
   const std::uint64_t keep = std::min(options.keep, options.samples);
   const std::uint64_t paths = std::min(options.paths, options.samples);
+  const std::uint64_t pack = std::min(options.pack, options.samples);
   result.kept.resize(keep);
   result.paths.resize(paths);
-  std::vector<char> done(std::max(keep, paths), 0);
+  resize(result.packed, size, pack);
+  std::vector<char> done(std::max({keep, paths, pack}), 0);
   const std::size_t stride = static_cast<std::size_t>(options.limit + 2) * size;  // of a path
   const std::size_t batch =
       paths > 0   ? std::clamp<std::size_t>(kTrail / stride, 1, kBatch)
@@ -111,6 +144,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   std::atomic<bool> stop{false};
   std::atomic<int> working{0};
   std::mutex merging;
+  std::condition_variable ended;
   std::exception_ptr failure;
 
   const auto work = [&] {
@@ -138,6 +172,15 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
             result.kept[index] = {denormalised(table->units(), {impulse, c, w.residual / data}),
                                   index, w.steps, w.terminated};
           }
+          if (index < pack) {
+            // as denormalised() does, without memory of its own
+            const Normalised& units = table->units();
+            for (int k = 0; k < size; ++k) {
+              result.packed.impulse(k, index) = w.impulse[k] * units.unit[k % m];
+              result.packed.c_plus(k, index) = w.c[k] * speed;
+            }
+            set(result.packed, index, w.steps, w.terminated);
+          }
           for (int k = 0; index < paths && k <= w.steps; ++k) {
             result.paths[index].push_back(
                 speed * Eigen::Map<const VectorXd>(&trail[i * stride + k * size], size));
@@ -151,6 +194,11 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
           add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, s.ambiguous, 0,
               s.unsolved, s.sample.outcome.residual);
           if (index < paths) result.paths[index] = std::move(s.path);
+          if (index < pack) {
+            result.packed.impulse.col(index) = s.sample.outcome.impulse;
+            result.packed.c_plus.col(index) = s.sample.outcome.c_plus;
+            set(result.packed, index, s.sample.steps, s.sample.terminated);
+          }
           if (index < keep) result.kept[index] = std::move(s.sample);
           if (index < done.size()) done[index] = 1;
         }
@@ -168,7 +216,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
       failure = std::current_exception();
       stop = true;
     }
+    const std::lock_guard lock(merging);
     --working;
+    ended.notify_one();
   };
 
   int threads = options.threads
@@ -183,7 +233,10 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     std::vector<std::thread> pool;
     for (int i = 0; i < threads; ++i) pool.emplace_back(guarded);
     while (options.progress && working > 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(finished < options.samples ? 20 : 1));
+      {
+        std::unique_lock lock(merging);
+        ended.wait_for(lock, std::chrono::milliseconds(20), [&] { return working == 0; });
+      }
       if (!options.progress(finished)) stop = true;
     }
     for (std::thread& t : pool) t.join();
@@ -193,15 +246,16 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   // what was not reached is left out
   result.stopped = stop && result.samples < options.samples;
   if (result.stopped) {
-    const auto drop = [&](auto& list) {
+    const auto drop_from = [&](auto& list) {
       std::size_t kept = 0;
       for (std::size_t i = 0; i < list.size(); ++i) {
         if (done[i]) std::swap(list[kept++], list[i]);
       }
       list.resize(kept);
     };
-    drop(result.kept);
-    drop(result.paths);
+    drop_from(result.kept);
+    drop_from(result.paths);
+    drop(result.packed, done);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;

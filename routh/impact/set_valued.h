@@ -19,6 +19,7 @@ struct SetOptions {
   int threads = 0;            ///< 0: all cores. Results do not depend on it.
   std::uint64_t keep = 1000;  ///< outcomes returned: those of the first samples
   std::uint64_t paths = 0;    ///< paths returned: those of the first samples
+  std::uint64_t pack = 0;     ///< outcomes returned as arrays: those of the first samples
   double max_modes = 20'000;  ///< above this many contact modes branches are not enumerated
   /// Called now and then with the number of samples done, from the calling thread; false stops the
   /// work.
@@ -30,6 +31,14 @@ struct SetSample {
   std::uint64_t index = 0;  ///< seed and index replay this sample
   int steps = 0;
   bool terminated = false;
+};
+
+/// Outcomes of many samples as plain arrays, one column a sample.
+struct PackedSamples {
+  Eigen::MatrixXd impulse, c_plus;   ///< as of Outcome
+  std::vector<std::uint64_t> index;  ///< of the sample
+  std::vector<int> steps;
+  std::vector<std::uint8_t> terminated;  ///< zero: the sample did not end, and is no outcome
 };
 
 /// Counts and ranges over samples, the same in whatever order they are added.
@@ -48,6 +57,7 @@ struct SetTotals {
 
 struct [[nodiscard]] SetResult : SetTotals {
   std::vector<SetSample> kept;  ///< by index; also samples that did not terminate
+  PackedSamples packed;         ///< the same as arrays
   std::vector<std::vector<Eigen::VectorXd>> paths;  ///< contact velocities after every step
   bool stopped = false;                             ///< progress said so
   bool enumerated = true;  ///< false: each step took one solution, see stepwise.h

@@ -3,12 +3,21 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 namespace routh::io {
 
 /// Keys stay in the order they were written.
 using Json = nlohmann::ordered_json;
+
+/// The version of the form of all JSON. Keys may be added without a new number; one is removed,
+/// renamed or changed in meaning only with one (docs/command-line.md).
+inline constexpr int kSchema = 1;
+
+/// What makes a result repeatable, the first keys of all JSON: schema, version, command (of a
+/// command), options with effective values, and features: was it made where exact sets can be?
+Json top(const std::vector<std::string>& command, Json options, bool exact);
 
 inline Json list(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
 

@@ -32,7 +32,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["coordinates"] = motion.scenario.coordinates;
   j["velocities"] = motion.scenario.velocities;
   j["contacts"] = Json::array();
-  if (motion.scenario.model()) {
+  if (motion.scenario.moving() && motion.scenario.moving()->contacts_vary()) {
     j["contacts"] = t.contact_names;
   } else {
     for (const Contact& contact : contacts) j["contacts"].push_back(contact.name);

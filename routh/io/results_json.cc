@@ -5,8 +5,19 @@
 #include "routh/io/hasty.h"
 #include "routh/io/results.h"
 #include "routh/io/text.h"
+#include "routh/version.h"
 
 namespace routh::io {
+
+Json top(const std::vector<std::string>& command, Json options, bool exact) {
+  Json j{{"schema", kSchema}, {"version", kVersion}};
+  if (!command.empty()) j["command"] = command;
+  j["options"] = options.is_null() ? Json::object() : std::move(options);
+  j["features"] = {{"exact", exact},
+                   {"mujoco", has_models() ? Json(models_version()) : Json(false)}};
+  return j;
+}
+
 namespace {
 
 using Eigen::VectorXd;

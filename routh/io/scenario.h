@@ -51,6 +51,11 @@ struct ContactSpace {
   Eigen::MatrixXd G;
 };
 
+/// A mechanism of a program's own, which no file describes.
+struct OwnSystem {
+  std::shared_ptr<const System> system;
+};
+
 /// How the paper or the author samples this impact.
 struct ImpactDefaults {
   double step = 0;                  ///< h [N s]; 0: what stops the fastest contact alone
@@ -80,7 +85,7 @@ struct Scenario {
   std::string name;  ///< of the built-in scenario, or the file's path
   std::string title;
   std::vector<Parameter> parameters;  ///< with overrides applied
-  std::variant<Matrices, ContactSpace, Mechanism, Model, SelectedSystem> what;
+  std::variant<Matrices, ContactSpace, Mechanism, Model, SelectedSystem, OwnSystem> what;
   std::vector<std::string> coordinates;  ///< names of q
   std::vector<std::string> velocities;   ///< names of v
   Eigen::VectorXd q, v;                  ///< at the start; q is empty for matrices
@@ -99,8 +104,10 @@ struct Scenario {
   const SelectedSystem* selected() const { return std::get_if<SelectedSystem>(&what); }
   const ContactSpace* contact_space() const { return std::get_if<ContactSpace>(&what); }
 
-  /// What moves: the mechanism or the model; none for matrices and selected systems.
+  /// What moves: the mechanism, the model or a program's own; none for matrices and selected
+  /// systems.
   const System* moving() const {
+    if (const auto* own = std::get_if<OwnSystem>(&what)) return own->system.get();
     return mechanism() ? static_cast<const System*>(mechanism()) : model();
   }
   /// Coordinates of the mechanism without mass.

@@ -60,6 +60,8 @@ struct Stepper {
   void begin();
   /// To the time `target`, through all impacts on the way.
   void advance(double target);
+  /// Forces have changed: what was evaluated ahead is out of date.
+  void forget() { known = false; }
 
  private:
   const System& system;

@@ -66,6 +66,7 @@ TimeStepper::~TimeStepper() = default;
 TimeStepper::TimeStepper(TimeStepper&&) noexcept = default;
 
 void TimeStepper::step() { stepper_->advance(stepper_->s.time + h_); }
+void TimeStepper::forces_changed() { stepper_->forget(); }
 double TimeStepper::time() const { return stepper_->s.time; }
 const VectorXd& TimeStepper::q() const { return stepper_->s.q; }
 const VectorXd& TimeStepper::v() const { return stepper_->s.v; }

@@ -90,6 +90,9 @@ class TimeStepper {
 
   /// To the next multiple of h after the start, through all impacts on the way.
   void step();
+  /// The forces of the system are others from here on, as a controller's are: what was evaluated
+  /// ahead of time is evaluated again.
+  void forces_changed();
 
   double time() const;
   const Eigen::VectorXd& q() const;

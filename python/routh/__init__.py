@@ -1,0 +1,31 @@
+"""Rigid bodies that touch at several places at once: all outcomes of their impacts.
+
+    import routh
+    r = routh.impact(M, Jn, Jt, mu, v)        # every outcome, from your simulator's matrices
+    m = routh.load("quadruped")               # a built-in scenario, a YAML, MJCF or URDF file
+    m.check()                                 # is its impact well defined?
+    t = routh.simulate(m, end=1)              # through time
+
+Units are SI: metres, radians, kilograms, seconds, newtons. Velocities of contacts are normals first
+(negative: approaching), then tangentials. Names are those of the command `routh` and of the C++
+library; a mistake is a ValueError that says what to change.
+"""
+
+from . import lcp
+from ._core import has_exact, has_models, scenario_names, scenario_text
+from ._core import version as __version__
+from ._impact import (BatchResult, CheckResult, ExactSet, ImpactResult, Outcome, Piece, SampledSet,
+                      impact, impact_batch, impact_in_contact_space)
+from ._motion import EnsembleResult, Event, Group, Run, State, Stepper, Trajectory, ensemble, simulate, stepper
+from ._mujoco import from_mujoco
+from ._options import LAWS, METHODS
+from ._scenario import Scenario, load
+from ._system import Contact, System
+
+__all__ = [
+    "BatchResult", "CheckResult", "Contact", "EnsembleResult", "Event", "ExactSet", "Group",
+    "ImpactResult", "LAWS", "METHODS", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "State",
+    "Stepper", "System", "Trajectory", "ensemble", "from_mujoco", "has_exact", "has_models",
+    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "scenario_names",
+    "scenario_text", "simulate", "stepper", "__version__",
+]

@@ -1,0 +1,45 @@
+"""What people pass, as arrays of floating-point numbers."""
+
+import numpy as np
+
+
+def array(value, name, ndim):
+    """An array of doubles with `ndim` dimensions, C-contiguous; copies only what must be copied."""
+    try:
+        a = np.asarray(value)
+        if a.dtype.kind not in "fiub":
+            if a.dtype.kind == "c":
+                raise TypeError
+            a = np.array([[float(x) for x in row] for row in a] if a.ndim == 2 else
+                         [float(x) for x in a]) if a.ndim in (1, 2) else a.astype(float)
+        a = np.ascontiguousarray(a, dtype=np.float64) if a.ndim else np.float64(a)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: must be numbers in {'a list' if ndim == 1 else 'rows of equal length'}, "
+                         f"such as an array of NumPy") from None
+    if np.ndim(a) != ndim:
+        raise ValueError(f"{name}: has {np.ndim(a)} dimensions; it must have {ndim}")
+    return a
+
+
+def vector(value, name):
+    return array(value, name, 1)
+
+
+def matrix(value, name):
+    return array(value, name, 2)
+
+
+def finite(a, name):
+    if not np.isfinite(a).all():
+        raise ValueError(f"{name}: has a number that is not finite")
+    return a
+
+
+def frictions(mu, contacts, name="mu"):
+    """One number for all contacts, or one for each."""
+    if np.ndim(mu) == 0:
+        try:
+            return np.full(contacts, float(mu))
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}: must be a number, or one for each contact") from None
+    return vector(mu, name)

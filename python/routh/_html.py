@@ -1,0 +1,32 @@
+"""Results for notebooks: tables, and figures as SVG."""
+
+import tempfile
+from html import escape
+from pathlib import Path
+
+
+def table(head, rows):
+    """Rows of text; every cell is escaped."""
+    cells = "".join(f"<th style='text-align:left'>{escape(str(c))}</th>" for c in head)
+    body = "".join("<tr>" + "".join(f"<td style='text-align:left'>{escape(str(c))}</td>" for c in row) + "</tr>"
+                   for row in rows)
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def svg(draw):
+    """The first SVG that `draw(name, folder)` writes; nothing where gnuplot is missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            written = draw("figure", folder)
+        except (ValueError, OSError, RuntimeError):
+            return ""
+        for path in written:
+            if path.endswith(".svg"):
+                text = Path(path).read_text(encoding="utf-8")
+                return text[text.find("<svg"):]
+    return ""
+
+
+def verdict(text, unique):
+    colour = {True: "#1a7f37", False: "#c8281e", None: "#9a6700"}[unique]
+    return f"<p style='color:{colour}'><b>{escape(text)}</b></p>"

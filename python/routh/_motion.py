@@ -1,0 +1,345 @@
+"""Motions: simulations, one step at a time, ensembles."""
+
+import json
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _core, _html
+from ._arrays import vector
+from ._impact import _file_name
+from ._options import METHOD_OPTIONS, METHODS, checked, count, library_words, number, one_of, run
+from ._scenario import Scenario
+from ._system import System
+
+
+class Event(NamedTuple):
+    """Something happened at an instant."""
+    time: float           #: [s]
+    kind: str             #: impact, lift-off, slip, stick, touchdown, zeno, crossing or ambiguity
+    contacts: list        #: names
+    v_minus: np.ndarray   #: before
+    v_plus: np.ndarray    #: after; equal unless it is an impact
+    impulse: np.ndarray   #: [N s] normal and tangential of each contact in turn
+    outcomes: int         #: how many the law found; the first was taken
+
+
+class State(NamedTuple):
+    """Where a mechanism is and how it moves."""
+    time: float     #: [s]
+    q: np.ndarray
+    v: np.ndarray
+
+
+class _Saved:
+    """What results of motions have in common."""
+
+    def to_json(self, indent=None):
+        """The JSON of the command, but for the command itself."""
+        return self._core.json(-1 if indent is None else indent)
+
+    def to_dict(self):
+        """The same as a dictionary."""
+        return json.loads(self.to_json())
+
+    def to_csv(self):
+        """A table as text."""
+        return self._core.csv()
+
+    def draw(self, folder, name=None):
+        """Figures as the command's --plot draws them, by gnuplot; returns their paths."""
+        os.makedirs(folder, exist_ok=True)
+        with library_words():
+            return self._core.draw(name or f"{_file_name(self.scenario.name)}-{self.method}", os.fspath(folder))
+
+
+class Trajectory(_Saved):
+    """A motion, as far as it came.
+
+    >>> t = simulate("domino-row", end=0.2)
+    >>> t.q.shape == (len(t.time), 24), t.status
+    (True, 'done')
+    """
+
+    def __init__(self, core, scenario):
+        self._core, self.scenario = core, scenario
+        self._kept = {}
+
+    method = property(lambda self: self._core.method, doc="By which it was made.")
+    status = property(lambda self: self._core.status, doc="done, or why it ended before.")
+    stopped = property(lambda self: self._core.stopped, doc="Did it stop before its end?")
+    message = property(lambda self: self._core.message, doc="Why it stopped, and when.")
+    time = property(lambda self: self._core.time, doc="[s], of the recorded states.")
+    energy = property(lambda self: self._core.energy, doc="Kinetic and potential energy [J] at these times.")
+    steps = property(lambda self: self._core.steps, doc="Steps taken.")
+    max_penetration = property(lambda self: self._core.max_penetration, doc="Deepest gap [m].")
+    max_joint_error = property(lambda self: self._core.max_joint_error, doc="Widest opening of a joint [m].")
+
+    def _once(self, what):
+        if what not in self._kept:
+            self._kept[what] = getattr(self._core, what)
+        return self._kept[what]
+
+    q = property(lambda self: self._once("q"), doc="Coordinates, one row a time [m, rad].")
+    v = property(lambda self: self._once("v"), doc="Velocities, one row a time [m/s, rad/s].")
+
+    @property
+    def events(self):
+        """Impacts, slips and more, in the order of time: a list of `Event`."""
+        return [Event(**e) for e in self._once("events")]
+
+    def animate(self, path):
+        """Writes the moving mechanism as an animated .svg or .gif."""
+        with library_words():
+            self._core.animate(os.fspath(path))
+        return os.fspath(path)
+
+    def plot(self, axes=None):
+        """Coordinates, velocities and energy over time, with Matplotlib; returns the figure."""
+        from ._plot import plot_motion
+        return plot_motion(self, axes)
+
+    def __str__(self):
+        text = (f"{self.scenario.name} by {self.method}: {self.steps} steps to {self.time[-1]:.6g} s, {self.status}"
+                if len(self.time) else f"{self.scenario.name} by {self.method}: {self.status}")
+        if self.message:
+            text += f"\n  {self.message}"
+        events = self.events
+        for e in events[:12]:
+            text += f"\n  {e.time:.6f} s  {e.kind:<10} {', '.join(e.contacts)}"
+        return text + (f"\n  .. {len(events) - 12} more events" if len(events) > 12 else "")
+
+    def __repr__(self):
+        end = f" to {self.time[-1]:.6g} s" if len(self.time) else ""
+        return f"<routh.Trajectory of {self.scenario.name!r} by {self.method}{end}: {self.status}, {len(self.events)} events>"
+
+    def _repr_html_(self):
+        rows = [(f"{e.time:.6f} s", e.kind, ", ".join(e.contacts)) for e in self.events[:12]]
+        from html import escape
+        return (f"<p><b>{escape(self.scenario.name)}</b> by {escape(self.method)}: {self.steps} steps, "
+                f"{escape(self.status)} {escape(self.message)}</p>"
+                + (_html.table(["time", "event", "contacts"], rows) if rows else "") + _html.svg(self._core.draw))
+
+
+def _moving(what, q=None, v=None):
+    if isinstance(what, System):
+        with library_words():
+            return what.scenario(q, v)
+    if q is not None or v is not None:
+        raise ValueError("q, v: belong to a routh.System; load() takes qpos, qvel and parameters")
+    if isinstance(what, (str, os.PathLike)):
+        from ._scenario import load
+        return load(what)
+    if not isinstance(what, Scenario):
+        raise ValueError(f"{what!r}: must be a scenario of routh.load(), its name, or a routh.System")
+    return what
+
+
+def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
+    """Moves a mechanism through time and its impacts: a `Trajectory`.
+
+    what -- a scenario, its name, or a `routh.System` with q and v at the start
+    method -- "time-stepping", "hybrid", "event-selected" or "compliant" (`routh.METHODS`; default: the scenario's)
+    end, every -- [s]; h -- step of time-stepping [s]
+    law, seed -- how impacts are resolved: time-stepping, hybrid
+    alpha, gamma, jacobians, detection, stabilise -- of time-stepping
+    pseudo_impulse [s], friction, rtol, strict -- of hybrid
+    eps, exact, contact_damping [N s/m], stiffness [N/m] -- of event-selected
+    stiffness [N/m], ratio, damping_ratio, impact_only -- of compliant
+    project -- close the joints at the start
+    progress -- True or False to show it, or a function of the part that is done
+
+    Interrupted by Ctrl-C it returns what it has, with a warning; `status` says so.
+
+    >>> simulate("tilted-box", h=1e-3, end=0.3).energy[0] > 0
+    True
+    """
+    scenario = _moving(what, q, v)
+    name = one_of("method", method if method is not None else scenario._core.method, METHODS)
+    given = checked(options, METHOD_OPTIONS[name], f"method {name!r}")
+    if "seed" in given and given.get("law") != "set":
+        raise ValueError("seed: belongs to law 'set'")
+    project = given.pop("project", False)
+    if scenario.kind in ("matrices", "contact space", "event-selected system") and project:
+        raise ValueError("project: there are no joints")
+    given["method"] = name
+    made = run("simulating", progress, lambda tell: _core.simulate(scenario._core, given, project, tell))
+    return Trajectory(made, scenario)
+
+
+class Stepper:
+    """Time-stepping, one step at a time; forces come from your program.
+
+    >>> s = stepper("point-drop", h=1e-2)
+    >>> for state in s.until(0.05):
+    ...     s.force = -1.0 * state.v                 # a damper of 1 N s/m
+    >>> round(s.time, 6)
+    0.05
+    """
+
+    def __init__(self, scenario, options):
+        with library_words():
+            self._core = _core.Stepper(scenario._core, options)
+        self.scenario = scenario
+        self._force = np.zeros(len(scenario.v))
+
+    @property
+    def force(self):
+        """Generalised force that acts in the steps to come [N, N m]; zero at first."""
+        return self._force
+
+    @force.setter
+    def force(self, value):
+        force = vector(value, "force").copy()
+        with library_words():
+            self._core.push(force)
+        self._force = force
+
+    time = property(lambda self: self._core.time, doc="[s]")
+    q = property(lambda self: self._core.q, doc="Coordinates [m, rad].")
+    v = property(lambda self: self._core.v, doc="Velocities [m/s, rad/s].")
+    impacts = property(lambda self: self._core.impacts, doc="Times of the impacts so far [s].")
+
+    @property
+    def state(self):
+        return State(self.time, self.q, self.v)
+
+    def step(self, count=1):
+        """So many steps of h, through all impacts on the way; returns the `State`."""
+        with library_words():
+            self._core.step(_count("count", count, 1))
+        return self.state
+
+    def until(self, end):
+        """Steps until a time [s], one `State` after the other."""
+        end = number("end", end)
+        while self.time < end - 1e-9 * max(1.0, abs(end)):
+            yield self.step()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.step()
+
+    def __repr__(self):
+        return f"<routh.Stepper of {self.scenario.name!r} at {self.time:.6g} s>"
+
+
+_count = count
+
+
+def stepper(what, h=None, *, q=None, v=None, **options):
+    """A `Stepper` of a scenario, its name, or a `routh.System`: iterating it never ends.
+
+    h -- step [s] (default: the scenario's); alpha, gamma, jacobians, detection, stabilise, law, seed, project
+
+    >>> s = stepper("tilted-box", h=1e-3)
+    >>> next(s).time
+    0.001
+    """
+    scenario = _moving(what, q, v)
+    allowed = METHOD_OPTIONS["time-stepping"] - {"end", "every"}
+    given = checked({"h": h, **options}, allowed, "a stepper")
+    if "seed" in given and given.get("law") != "set":
+        raise ValueError("seed: belongs to law 'set'")
+    return Stepper(scenario, given)
+
+
+class Group(NamedTuple):
+    """Runs that went the same way."""
+    name: str
+    count: int
+    first: int  #: index of a run that did
+
+
+class Run(NamedTuple):
+    """How one run of an ensemble went; seed and index replay it."""
+    index: int
+    status: str
+    time: float           #: at its end [s]
+    q: np.ndarray         #: at its end
+    v: np.ndarray
+    word: str             #: contact modes it went through; by time-stepping, the contacts of its impacts
+    final_mode: str
+    message: str          #: why it stopped before the end
+    impacts: int
+    energy_start: float   #: [J]
+    energy_end: float     #: [J]
+
+
+class EnsembleResult(_Saved):
+    """Many motions from one start.
+
+    >>> e = ensemble("compass-gait", runs=16, end=0.3)
+    >>> sum(w.count for w in e.words)
+    16
+    """
+
+    def __init__(self, core, scenario):
+        self._core, self.scenario = core, scenario
+
+    method = property(lambda self: self._core.method, doc="By which the runs moved.")
+    words = property(lambda self: [Group(*g) for g in self._core.words],
+                     doc="Runs by the contact modes they went through, largest group first.")
+    modes = property(lambda self: [Group(*g) for g in self._core.modes], doc="Runs by their final mode.")
+    reasons = property(lambda self: [Group(*g) for g in self._core.reasons], doc="Why runs stopped before the end.")
+    runs = property(lambda self: [Run(**r) for r in self._core.runs], doc="Every run.")
+    stopped = property(lambda self: self._core.stopped, doc="Before all runs were done?")
+    early = property(lambda self: self._core.early, doc="Runs that stopped before their end.")
+    final_q = property(lambda self: self._core.final_q, doc="Coordinates at the ends, one row a run.")
+    kept = property(lambda self: self._core.kept, doc="(time, q, v) of the first `keep` runs.")
+
+    def __len__(self):
+        return self._core.count
+
+    def plot(self, coordinate=None, axes=None):
+        """The fan of kept motions and where all runs end, with Matplotlib; returns the figure."""
+        from ._plot import plot_ensemble
+        return plot_ensemble(self, coordinate, axes)
+
+    def __str__(self):
+        words = self.words
+        text = f"{self.scenario.name}: {len(self)} runs{', stopped early' if self.stopped else ''}"
+        for w in words[:12]:
+            text += f"\n  {w.count:>6}  {w.name[:90]}"
+        return text + (f"\n  .. {len(words) - 12} more" if len(words) > 12 else "")
+
+    def __repr__(self):
+        return f"<routh.EnsembleResult of {self.scenario.name!r}: {len(self)} runs, {len(self.words)} words>"
+
+    def _repr_html_(self):
+        from html import escape
+        return (f"<p><b>{escape(self.scenario.name)}</b>: {len(self)} runs by {self.method}</p>"
+                + _html.table(["runs", "contact word"], [(w.count, w.name) for w in self.words[:12]])
+                + _html.svg(self._core.draw))
+
+
+def ensemble(what, runs=1024, seed=0, *, law="set", method=None, q=None, v=None, threads=0, keep=200, progress=None,
+             **options):
+    """Many motions from one start, each impact drawn from its set of outcomes: an `EnsembleResult`.
+
+    runs, seed -- the same seed gives the same runs, on any number of threads
+    law -- how impacts are resolved; method -- "hybrid" or "time-stepping"
+    keep -- motions to keep for `kept` and figures
+    end, every [s] and the options of the method: see `routh.simulate`
+
+    >>> ensemble("rocking-block", runs=8, end=0.2).words[0].count > 0
+    True
+    """
+    scenario = _moving(what, q, v)
+    one_of("law", law, _core.through_time())
+    if method is not None:
+        one_of("method", method, ["hybrid", "time-stepping"])
+    name = method or ("time-stepping" if scenario.kind == "model" else "hybrid")
+    allowed = METHOD_OPTIONS[name] - {"law", "seed", "project"}
+    given = checked(options, allowed, f"an ensemble by {name!r}")
+    given["method"] = name
+    runs = count("runs", runs, 1)
+    if runs > 10**7:
+        raise ValueError(f"runs {runs}: at most 10**7 are possible")
+    made = run("ensemble", progress,
+               lambda tell: _core.ensemble(scenario._core, given, runs, count("seed", seed), law,
+                                           count("threads", threads), min(count("keep", keep), runs), tell))
+    return EnsembleResult(made, scenario)

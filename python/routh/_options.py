@@ -1,0 +1,175 @@
+"""Options: their kinds, where they belong, and what the library says of them."""
+
+import contextlib
+import math
+import numbers
+import operator
+import re
+import sys
+import time
+import warnings
+
+from . import _core
+
+#: Laws of impact by name, with a few words about each.
+LAWS = {name: about for name, about, _ in _core.laws()}
+#: Methods of simulation by name, with a few words about each.
+METHODS = dict(_core.methods())
+
+_LAW_OPTIONS = {name: {o.replace("-", "_") for o in options} for name, _, options in _core.laws()}
+_LAW_OPTIONS["exact"] |= {"max_polyhedra", "max_seconds"}
+_LAW_OPTIONS["set"] |= {"max_polyhedra", "max_seconds", "figure"}
+
+_TIME = {"end", "every"}
+METHOD_OPTIONS = {
+    "time-stepping": _TIME | {"h", "alpha", "gamma", "jacobians", "detection", "stabilise", "law",
+                              "seed", "project"},
+    "hybrid": _TIME | {"law", "seed", "pseudo_impulse", "friction", "rtol", "strict", "project"},
+    "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness"},
+    "compliant": _TIME | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},
+}
+
+
+def one_of(name, value, known):
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} {value!r}: known are {', '.join(known)}")
+    return value
+
+
+def count(name, value, least=0):
+    """A whole number; floats that are whole will do, as 2e4 is one."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        n = operator.index(int(value)) if isinstance(value, float) and value == int(value) else operator.index(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} {value!r}: must be a whole number, such as 4096 or 2**20") from None
+    if n < least:
+        raise ValueError(f"{name} {n}: must be at least {least}")
+    if n >= 2**63:
+        raise ValueError(f"{name} {n}: at most 2**63 are possible")
+    return n
+
+
+def number(name, value, low=-math.inf, high=math.inf, above=None):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name} {value!r}: must be a number")
+    x = float(value)
+    if not math.isfinite(x):
+        raise ValueError(f"{name} {x}: must be finite")
+    if above is not None and not x > above:
+        raise ValueError(f"{name} {x:g}: must be above {above:g}")
+    if not low <= x <= high:
+        raise ValueError(f"{name} {x:g}: must be " +
+                         (f"from {low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"))
+    return x
+
+
+def flag(name, value):
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} {value!r}: must be True or False")
+    return value
+
+
+def words(name, value):
+    names = [value] if isinstance(value, str) else list(value)
+    if not all(isinstance(n, str) for n in names):
+        raise ValueError(f"{name}: must be names")
+    return names
+
+
+def _positive(name, value):
+    return number(name, value, above=0)
+
+
+_KINDS = {
+    "samples": lambda n, x: count(n, x, 1), "seed": count, "keep": count,
+    "threads": lambda n, x: count(n, x, 0), "limit": lambda n, x: count(n, x, 1),
+    "max_polyhedra": lambda n, x: min(count(n, x, 1), 2**30), "max_seconds": _positive,
+    "step": _positive, "final_step": lambda n, x: number(n, x, 0),
+    "draws": lambda n, x: one_of(n, x, ["uniform", "corners"]),
+    "single": lambda n, x: one_of(n, x, ["routh", "algebraic"]),
+    "order": words, "contact": lambda n, x: words(n, x)[0], "coverage": flag, "figure": flag,
+    "maximize": words, "minimize": words,
+    "h": _positive, "end": _positive, "every": _positive, "rtol": _positive, "eps": _positive,
+    "stiffness": _positive, "ratio": _positive, "damping_ratio": lambda n, x: number(n, x, 0),
+    "contact_damping": lambda n, x: number(n, x, 0), "pseudo_impulse": lambda n, x: number(n, x, 0),
+    "alpha": lambda n, x: number(n, x, high=1, above=0), "gamma": lambda n, x: number(n, x, 0, 1),
+    "jacobians": lambda n, x: one_of(n, x, ["start", "midpoint"]),
+    "friction": lambda n, x: one_of(n, x, ["auto", "coulomb", "p4"]),
+    "detection": flag, "stabilise": flag, "strict": flag, "exact": flag, "impact_only": flag,
+    "project": flag,
+    "law": lambda n, x: one_of(n, x, _core.through_time() + ["plastic"]),
+}
+
+
+def checked(given, allowed, where):
+    """Options that were given, each of its kind; those that belong elsewhere are refused."""
+    options = {}
+    for name, value in given.items():
+        if name not in allowed:
+            known = name in _KINDS or any(name in o for o in _LAW_OPTIONS.values())
+            raise (ValueError if known else TypeError)(
+                f"{name} does not belong to {where}; known are {', '.join(sorted(allowed)) or 'none'}")
+        if value is not None:
+            options[name] = _KINDS[name](name, value) if name in _KINDS else value
+    return options
+
+
+def law_options(law, given):
+    one_of("law", law, LAWS)
+    return checked(given, _LAW_OPTIONS[law], f"law {law!r}")
+
+
+@contextlib.contextmanager
+def library_words():
+    """Messages of the library name options as the command does: --final-step is final_step here."""
+    try:
+        yield
+    except ValueError as e:
+        text = str(e)
+        said = re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda m: m[1].replace("-", "_"), text)
+        if said == text:
+            raise
+        raise ValueError(said) from None
+
+
+class Progress:
+    """How far long work is: on a terminal or in a notebook, after a second of silence."""
+
+    def __init__(self, what, shown=None):
+        self.what, self.began, self.wrote = what, time.monotonic(), 0
+        self.custom = shown if callable(shown) else None
+        self.on = shown if isinstance(shown, bool) else self._seen()
+
+    @staticmethod
+    def _seen():
+        return (hasattr(sys.stderr, "isatty") and sys.stderr.isatty()) or "ipykernel" in sys.modules
+
+    def callback(self):
+        return self.custom or (self if self.on else None)
+
+    def __call__(self, part):
+        seconds = time.monotonic() - self.began
+        if seconds < 1:
+            return
+        left = f", {seconds / part * (1 - part):.0f} s left" if part > 0 else ""
+        line = f"{self.what}: {100 * part:.0f} %{left}"
+        sys.stderr.write("\r" + line.ljust(self.wrote))
+        sys.stderr.flush()
+        self.wrote = len(line)
+
+    def end(self, interrupted):
+        if self.wrote:
+            sys.stderr.write("\r" + " " * self.wrote + "\r")
+        if interrupted:
+            warnings.warn("interrupted: this is what there was, it is incomplete", RuntimeWarning, stacklevel=4)
+
+
+def run(what, progress, work):
+    """Calls `work(callback)` and tells how it went."""
+    tell = Progress(what, progress)
+    with library_words():
+        made = work(tell.callback())
+    tell.end(made.interrupted)
+    return made

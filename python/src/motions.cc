@@ -1,0 +1,222 @@
+#include "courses.h"
+#include "routh/io/document.h"
+#include "routh/io/motion.h"
+#include "ticker.h"
+
+namespace routh::python {
+
+io::Course course_of(const py::dict& options) {
+  io::Course c;
+  take(options, "method", c.method);
+  take(options, "end", c.end);
+  take(options, "every", c.every);
+  take(options, "law", c.law);
+  take(options, "seed", c.seed);
+  take(options, "h", c.step);
+  if (options.contains("alpha")) c.alpha = options["alpha"].cast<double>();
+  if (options.contains("gamma")) c.gamma = options["gamma"].cast<double>();
+  take(options, "jacobians", c.jacobians);
+  if (options.contains("detection")) c.detection = options["detection"].cast<bool>() ? "on" : "off";
+  if (options.contains("stabilise")) c.no_stabilise = !options["stabilise"].cast<bool>();
+  take(options, "pseudo_impulse", c.pseudo_impulse);
+  take(options, "rtol", c.rtol);
+  take(options, "friction", c.friction);
+  take(options, "strict", c.strict);
+  take(options, "eps", c.eps);
+  take(options, "exact", c.exact);
+  take(options, "contact_damping", c.contact_damping);
+  take(options, "stiffness", c.stiffness);
+  take(options, "ratio", c.ratio);
+  take(options, "damping_ratio", c.damping_ratio);
+  take(options, "impact_only", c.impact_only);
+  return c;
+}
+
+namespace {
+
+using Eigen::VectorXd;
+
+/// A motion and how it was made.
+struct Moved {
+  Scene scene;
+  std::string method;
+  io::Simulated done;
+  bool interrupted = false;
+
+  const Trajectory& t() const { return done.trajectory; }
+  io::Motion motion() const { return {scene->scenario, method, done.options, t()}; }
+};
+
+std::shared_ptr<Moved> simulate(const Scene& scene, const py::dict& options, bool project,
+                                py::object show) {
+  auto made = std::make_shared<Moved>();
+  made->scene = scene;
+  io::Course course = course_of(options);
+  const io::Scenario& scenario = scene->scenario;
+  const io::Method& method = io::method_of(scenario, course);
+  made->method = method.name;
+  const double end = course.end != 0 ? course.end : scenario.run.simulation.end;
+  Ticker ticker(std::move(show));
+  course.progress = [&](double time) { return ticker.goes_on(time / end); };
+  {
+    py::gil_scoped_release without;
+    const State start = method.systems ? State{} : io::start_of(scenario, project);
+    made->done = io::simulate(scenario, start, course);
+  }
+  made->interrupted = ticker.finish();
+  return made;
+}
+
+py::list names_of(const Moved& m, const std::vector<int>& contacts) {
+  const io::Motion motion = m.motion();
+  py::list names;
+  for (const int i : contacts) names.append(motion.contact_name(i));
+  return names;
+}
+
+py::list events(const Moved& m) {
+  py::list list;
+  for (const Event& e : m.t().events) {
+    py::dict d;
+    d["time"] = e.time;
+    d["kind"] = std::string(to_string(e.kind));
+    d["contacts"] = names_of(m, e.contacts);
+    d["v_minus"] = e.v_minus;
+    d["v_plus"] = e.v_plus;
+    d["impulse"] = e.impulse;
+    d["outcomes"] = e.outcomes;
+    list.append(d);
+  }
+  return list;
+}
+
+/// A mechanism on which a program pushes as well.
+class Pushed final : public System {
+ public:
+  explicit Pushed(const System& inner) : inner_(inner), push(VectorXd::Zero(inner.nv())) {}
+
+ private:
+  const System& inner_;
+
+ public:
+  VectorXd push;  ///< generalised force [N, N m]
+
+  int nq() const override { return inner_.nq(); }
+  int nv() const override { return inner_.nv(); }
+  void evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms,
+                const Wanted& wanted) const override {
+    inner_.evaluate(t, q, v, terms, wanted);
+    terms.forces += push;
+  }
+  void gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
+            std::vector<std::int64_t>* id) const override {
+    inner_.gaps(q, contact, joint, id);
+  }
+  double potential_energy(const VectorXd& q) const override { return inner_.potential_energy(q); }
+  std::vector<int> groups() const override { return inner_.groups(); }
+  void integrate(VectorXd& q, const VectorXd& v, double dt) const override {
+    inner_.integrate(q, v, dt);
+  }
+  bool contacts_vary() const override { return inner_.contacts_vary(); }
+  std::vector<std::string> coordinate_names() const override { return inner_.coordinate_names(); }
+  std::vector<std::string> velocity_names() const override { return inner_.velocity_names(); }
+};
+
+/// Time-stepping, one step at a time.
+struct Stepping {
+  Scene scene;
+  Pushed system;
+  std::optional<TimeStepper> stepper;
+
+  Stepping(Scene of, const py::dict& options) : scene(std::move(of)), system(moving(scene)) {
+    const io::Course course = course_of(options);
+    const TimeSteppingOptions o = io::time_stepping_options(scene->scenario, course);
+    bool project = false;
+    take(options, "project", project);
+    py::gil_scoped_release without;
+    stepper.emplace(system, io::start_of(scene->scenario, project), o);
+  }
+  static const System& moving(const Scene& scene) {
+    if (!scene->scenario.moving())
+      throw io::InputError(scene->scenario.name +
+                           ": a stepper needs a mechanism, a model or a System that moves");
+    return *scene->scenario.moving();
+  }
+  void step(int count) {
+    py::gil_scoped_release without;
+    for (int i = 0; i < count; ++i) stepper->step();
+  }
+  void push(const VectorXd& force) {
+    if (force.size() != system.nv())
+      throw io::InputError("force: has " + std::to_string(force.size()) + " entries; there are " +
+                           std::to_string(system.nv()) + " velocities");
+    if (!force.allFinite()) throw io::InputError("force: has a number that is not finite");
+    system.push = force;
+    stepper->forces_changed();
+  }
+};
+
+}  // namespace
+
+void define_motions(py::module_& m) {
+  py::class_<Moved, std::shared_ptr<Moved>>(m, "Moved")
+      .def_readonly("scene", &Moved::scene)
+      .def_readonly("method", &Moved::method)
+      .def_readonly("interrupted", &Moved::interrupted)
+      .def_property_readonly("status",
+                             [](const Moved& x) { return std::string(to_string(x.t().status)); })
+      .def_property_readonly("stopped", [](const Moved& x) { return x.t().stopped(); })
+      .def_property_readonly("message", [](const Moved& x) { return x.t().message; })
+      .def_property_readonly("steps", [](const Moved& x) { return x.t().steps; })
+      .def_property_readonly("seconds", [](const Moved& x) { return x.t().seconds; })
+      .def_property_readonly("max_penetration",
+                             [](const Moved& x) { return x.t().max_penetration; })
+      .def_property_readonly("max_joint_error",
+                             [](const Moved& x) { return x.t().max_joint_error; })
+      .def_property_readonly(
+          "time", [](const py::object& self) { return view(self.cast<Moved&>().t().time, self); })
+      .def_property_readonly(
+          "energy",
+          [](const py::object& self) { return view(self.cast<Moved&>().t().energy, self); })
+      .def_property_readonly(
+          "q",
+          [](const Moved& x) { return rows(x.t().q, x.t().q.empty() ? 0 : x.t().q[0].size()); })
+      .def_property_readonly(
+          "v",
+          [](const Moved& x) { return rows(x.t().v, x.t().v.empty() ? 0 : x.t().v[0].size()); })
+      .def_property_readonly("events", events)
+      .def("json",
+           [](const Moved& x, int indent) {
+             return whole_json(x.done.options, io::to_json(x.motion()), indent);
+           })
+      .def("csv", [](const Moved& x) { return io::to_csv(x.motion()); })
+      .def("draw",
+           [](const Moved& x, const std::string& name, const std::string& folder) {
+             py::gil_scoped_release without;
+             return io::draw(x.motion(), name, folder);
+           })
+      .def("animate", [](const Moved& x, const std::string& path) {
+        py::gil_scoped_release without;
+        io::animate(x.motion(), path);
+      });
+  m.def("simulate", simulate);
+
+  py::class_<Stepping>(m, "Stepper")
+      .def(py::init<Scene, const py::dict&>())
+      .def_readonly("scene", &Stepping::scene)
+      .def("step", &Stepping::step)
+      .def("push", &Stepping::push)
+      .def_property_readonly("time", [](const Stepping& s) { return s.stepper->time(); })
+      .def_property_readonly("q", [](const Stepping& s) { return s.stepper->q(); })
+      .def_property_readonly("v", [](const Stepping& s) { return s.stepper->v_weighted(); })
+      .def_property_readonly("impacts", [](const Stepping& s) {
+        const Trajectory& log = s.stepper->log();
+        std::vector<double> times;
+        for (const Event& e : log.events) {
+          if (e.kind == EventKind::kImpact) times.push_back(e.time);
+        }
+        return times;
+      });
+}
+
+}  // namespace routh::python

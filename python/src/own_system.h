@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "routh/model/system.h"
+
+namespace routh::python {
+
+/// A mechanism written in Python, a subclass of routh.System. Every call takes the GIL; what Python
+/// raises goes through the library to the caller.
+class OwnSystem final : public System {
+ public:
+  explicit OwnSystem(pybind11::object self);
+  ~OwnSystem() override;
+
+  int nq() const override { return nq_; }
+  int nv() const override { return nv_; }
+  void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
+                const Wanted& wanted) const override;
+  void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
+            std::vector<std::int64_t>* id) const override;
+  double potential_energy(const Eigen::VectorXd& q) const override;
+  void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const override;
+  std::vector<std::string> coordinate_names() const override { return coordinates_; }
+  std::vector<std::string> velocity_names() const override { return velocities_; }
+
+ private:
+  pybind11::object self_;
+  int nq_, nv_;
+  std::vector<std::string> coordinates_, velocities_;
+  bool integrates_, stores_energy_;  // does the subclass say how?
+};
+
+}  // namespace routh::python

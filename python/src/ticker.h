@@ -1,0 +1,93 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <thread>
+
+/// Long work without the GIL that still hears Ctrl-C and shows how far it is.
+namespace routh::python {
+
+namespace py = pybind11;
+
+/// Made with the GIL, by the thread that does the work; asked without it, by any. That thread looks
+/// after Python's signals now and then; the first KeyboardInterrupt ends the work with what it has.
+class Ticker {
+ public:
+  /// `show`, None or a function of the part that is done (from 0 to 1), may raise.
+  explicit Ticker(py::object show) : show_(std::move(show)) {}
+
+  /// How far it is. False: the work is to end.
+  bool goes_on(double part) {
+    if (stopped_ || std::this_thread::get_id() != owner_) return !stopped_;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - asked_ < std::chrono::milliseconds(40)) return true;
+    asked_ = now;
+    py::gil_scoped_acquire gil;
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (!show_.is_none() && now - shown_ > std::chrono::milliseconds(200)) {
+        shown_ = now;
+        show_(part);
+      }
+    } catch (py::error_already_set& raised) {
+      stopped_ = true;
+      interrupted_ = raised.matches(PyExc_KeyboardInterrupt);
+      if (!interrupted_) failure_ = std::current_exception();
+    }
+    return !stopped_;
+  }
+  std::function<bool()> stop() {
+    return [this] { return !goes_on(part_); };
+  }
+  template <class Count>
+  std::function<bool(Count, Count)> counter() {
+    return [this](Count done, Count total) {
+      return goes_on(part_ = static_cast<double>(done) / static_cast<double>(total));
+    };
+  }
+
+  /// With the GIL again: raises what `show` did. True: interrupted.
+  bool finish() {
+    if (failure_) std::rethrow_exception(failure_);
+    return interrupted_;
+  }
+
+  /// Runs work elsewhere while this thread keeps listening.
+  template <class Work>
+  auto elsewhere(Work&& work) {
+    using Result = decltype(work());
+    Result result;
+    std::exception_ptr failed;
+    std::atomic<bool> done = false;
+    std::thread thread([&] {
+      try {
+        result = work();
+      } catch (...) {
+        failed = std::current_exception();
+      }
+      done = true;
+    });
+    for (int waits = 0; !done; ++waits) {
+      std::this_thread::sleep_for(std::chrono::microseconds(waits < 100 ? 100 : 5000));
+      goes_on(part_);
+    }
+    thread.join();
+    if (failed) std::rethrow_exception(failed);
+    return result;
+  }
+
+ private:
+  py::object show_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now(), shown_ = asked_;
+  std::atomic<bool> stopped_ = false;
+  bool interrupted_ = false;
+  double part_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace routh::python

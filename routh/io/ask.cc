@@ -1,0 +1,264 @@
+#include "routh/io/ask.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "routh/impact/cone.h"
+#include "routh/io/document.h"
+#include "routh/io/figures.h"
+#include "routh/simulate/laws.h"
+
+namespace routh::io {
+namespace {
+
+constexpr double kMostNumbers = 2e7;     // of outcomes that are kept
+constexpr double kMostSamples = 0x1p40;  // of a set
+constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000;
+constexpr std::size_t kHastyOutcomes = 2000;  // that are written within the time Ctrl-C leaves
+
+bool stopped(const Asked& asked) { return asked.stop && asked.stop(); }
+
+std::function<bool(std::uint64_t)> progress_of(const Asked& asked, std::uint64_t total) {
+  if (!asked.progress) return {};
+  return [tell = asked.progress, total](std::uint64_t done) { return tell(done, total); };
+}
+
+/// The set law; held against the exact set where that was asked for.
+ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
+  SetOptions options = set_options(impact, asked);
+  const std::uint64_t keep = options.keep;
+  ExactResult exact;
+  if (asked.coverage) exact = exact_set(impact, asked);
+  if (asked.coverage) options.keep = std::max(options.keep, kComparedOutcomes);
+  options.keep = std::min(options.samples, std::max(options.keep, asked.least_kept));
+  if (asked.figure) {
+    options.keep = std::max(options.keep, std::min(options.samples, kFigureOutcomes));
+    options.paths = kFigurePaths;
+  }
+  options.pack = asked.packed;
+  options.progress = progress_of(asked, options.samples);
+  SetResult set = set_valued(impact.problem(), options);
+  if (stopped(asked) && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
+  ImpactReport report = report_set(impact, std::move(set), keep);
+  report.covers = asked.coverage;
+  if (asked.coverage && report.set()->terminated > 0 && !exact.pieces.empty() && !stopped(asked)) {
+    std::vector<Eigen::VectorXd> samples;
+    for (const SetSample& s : report.set()->kept) {
+      if (s.terminated) samples.push_back(s.outcome.c_plus);
+    }
+    const Coverage covered = coverage(exact.pieces, samples, asked.stop);
+    if (!covered.stopped) report.coverage = covered;
+    report.covered = std::move(exact.pieces);
+  } else if (asked.coverage) {
+    report.complete = false;
+  }
+  return report;
+}
+
+AmbiguityOptions all_options(const ImpactCase& impact, const Asked& asked) {
+  AmbiguityOptions options{.seed = asked.seed,
+                           .step = impact.scenario.run.impact.step,
+                           .threads = asked.threads,
+                           .sequential = sequential_options(impact, asked)};
+  if (asked.samples) {
+    options.samples = *asked.samples;
+    options.progress = progress_of(asked, options.samples);
+  }
+  if (asked.draws == "uniform") options.draws = Draws::kUniform;
+  if (impact.problem().tangents == 2 && !impact.problem().circular())
+    options.edges = impact.problem().edges;
+  options.stop = asked.stop;
+  return options;
+}
+
+ImpactReport ask_all(const ImpactCase& impact, const Asked& asked) {
+  return report_all(impact, all_options(impact, asked));
+}
+
+ImpactReport ask_exact(const ImpactCase& impact, const Asked& asked) {
+  return report_exact(impact, exact_set(impact, asked), asked.questions);
+}
+
+ImpactReport ask_single(const ImpactCase& impact, const Asked& asked) {
+  std::optional<int> contact;
+  if (!asked.contact.empty()) contact = contact_index(impact, "--contact", asked.contact);
+  return report_single(impact, contact);
+}
+
+ImpactReport ask_simultaneous(const ImpactCase& impact, const Asked& asked) {
+  return report_simultaneous(impact, {.stop = asked.stop});
+}
+
+ImpactReport ask_sequential(const ImpactCase& impact, const Asked& asked) {
+  return report_sequential(impact, sequential_options(impact, asked));
+}
+
+/// Laws that have options, or results beyond their outcomes.
+const std::map<std::string, ImpactReport (*)(const ImpactCase&, const Asked&)> kAsk{
+    {"all", ask_all},
+    {"simultaneous", ask_simultaneous},
+    {"sequential", ask_sequential},
+    {"set", ask_set},
+    {"exact", ask_exact},
+    {"single", ask_single}};
+
+}  // namespace
+
+int contact_index(const ImpactCase& impact, const std::string& option, const std::string& name) {
+  const auto found = std::find(impact.names.begin(), impact.names.end(), name);
+  if (found == impact.names.end())
+    throw InputError(fmt::format("{} {}: there is no touching contact of that name; known are {}",
+                                 option, name, join(impact.names)));
+  return static_cast<int>(found - impact.names.begin());
+}
+
+void prepare_cone(Scenario& scenario, const std::string& law) {
+  if (!law_named(law).polygon) return;
+  if (scenario.run.edges == 0)
+    throw InputError(fmt::format(
+        "--cone circular: the law {} needs a polygon; --edges says of how many edges", law));
+  if (!scenario.run.edges) scenario.run.edges = kEdges;
+}
+
+SequentialOptions sequential_options(const ImpactCase& impact, const Asked& asked) {
+  SequentialOptions options;
+  for (const std::string& name : asked.order)
+    options.order.push_back(contact_index(impact, "--order", name));
+  options.stop = asked.stop;
+  options.single = asked.single == "routh" ? SingleLaw::kRouth : SingleLaw::kAlgebraic;
+  return options;
+}
+
+SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
+  const ImpactDefaults& defaults = impact.scenario.run.impact;
+  SetOptions options;
+  options.samples = asked.samples.value_or(defaults.samples);
+  if (options.samples == 0) throw InputError("--samples 0: there must be at least one");
+  if (static_cast<double>(options.samples) > kMostSamples)
+    throw InputError(
+        fmt::format("--samples {}: at most {:g} are possible", options.samples, kMostSamples));
+  options.step = asked.step != 0 ? asked.step : defaults.step;
+  options.limit = asked.limit != 0 ? asked.limit : defaults.limit;
+  options.final_step = asked.final_step;
+  options.draws = asked.draws == "corners" ? Draws::kCorners : Draws::kUniform;
+  options.seed = asked.seed;
+  options.threads = asked.threads;
+  options.keep = asked.keep;
+  const double each = static_cast<double>(2 * impact.problem().c.size() + impact.scenario.v.size());
+  if (static_cast<double>(std::min(options.keep, options.samples)) * each > kMostNumbers)
+    throw InputError(fmt::format("--keep {}: at most {:.0f} outcomes of this impact can be kept",
+                                 asked.keep, std::floor(kMostNumbers / each)));
+  return options;
+}
+
+void check(const ImpactCase& impact, const Asked& asked) {
+  (void)sequential_options(impact, asked);
+  (void)set_options(impact, asked);
+  if (!asked.contact.empty()) (void)contact_index(impact, "--contact", asked.contact);
+}
+
+ExactResult exact_set(const ImpactCase& impact, const Asked& asked) {
+  if (!asked.exact_law)
+    throw InputError(
+        "exact sets need the Parma Polyhedra Library, which this program was built without: "
+        "apt-get install libppl-dev libgmp-dev, then make build");
+  ExactOptions options = asked.exact;
+  options.stop = asked.stop;
+  return asked.exact_law(impact.problem(), options);
+}
+
+ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
+  const auto own = kAsk.find(asked.law);
+  ImpactReport report =
+      own != kAsk.end() ? own->second(impact, asked) : report_law(impact, law_named(asked.law));
+  report.pointed = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
+  report.incomplete = report.incomplete || stopped(asked);
+  return report;
+}
+
+Json options_json(const ImpactCase& impact, const ImpactReport& report, const Asked& asked) {
+  const ImpactProblem& p = impact.problem();
+  const std::string& law = asked.law;
+  const std::vector<std::string>& taken = law_named(law).options;
+  const bool takes_order = std::find(taken.begin(), taken.end(), "order") != taken.end();
+  Json json{{"law", law}, {"touching", impact.scenario.run.touching}};
+  if (p.tangents == 2) json["cone"] = p.circular() ? "circular" : "polygon";
+  if (p.tangents == 2 && !p.circular()) json["edges"] = p.edges;
+  if (law == "all" || law == "simultaneous") json["tolerance"] = SimultaneousOptions{}.tolerance;
+  if (takes_order) {
+    json["order"] = asked.order.empty() ? Json("every") : Json(asked.order);
+    json["single"] = asked.single;
+  }
+  if (law == "set") {
+    const SetOptions o = set_options(impact, asked);
+    json.update({{"samples", o.samples},
+                 {"seed", o.seed},
+                 {"step", o.step},
+                 {"limit", o.limit},
+                 {"final_step", o.final_step},
+                 {"draws", asked.draws.empty() ? "uniform" : asked.draws},
+                 {"keep", o.keep}});
+  }
+  if (law == "all") {
+    json.update({{"samples", report.set()->samples},
+                 {"seed", asked.seed},
+                 {"step", impact.scenario.run.impact.step},
+                 {"draws", asked.draws.empty() ? "corners" : asked.draws}});
+  }
+  if (law == "exact" || asked.coverage) {
+    json.update({{"max_polyhedra", asked.exact.max_polyhedra},
+                 {"max_seconds", asked.exact.max_seconds},
+                 {"precision", asked.exact.precision}});
+  }
+  return json;
+}
+
+std::vector<std::string> draw(const ImpactCase& impact, const ImpactReport& report,
+                              const Asked& asked, const std::string& name,
+                              const std::string& folder) {
+  ImpactFigure figure{.name = name,
+                      .title = impact.scenario.title,
+                      .laws = report.paths,
+                      .set = report.set(),
+                      .exact = report.covered};
+  if (law_named(report.law).polygon) figure.laws = law_paths(impact);
+  std::optional<SetResult> samples;
+  if (report.law == "exact") {
+    figure.exact = report.known.exact->pieces;
+    SetOptions options = set_options(impact, asked);
+    options.samples = options.keep = kFigureOutcomes;
+    options.paths = kFigurePaths;
+    options.progress = progress_of(asked, options.samples);
+    samples = set_valued(impact.problem(), options);
+    figure.set = &*samples;
+  }
+  if (report.comparison) {
+    figure.other = report.comparison->soft.own.contact;
+    figure.other_name = "MuJoCo";
+  }
+  return draw(impact, figure, folder);
+}
+
+AmbiguityOptions check_options(const ImpactCase& impact) {
+  AmbiguityOptions options{.step = impact.scenario.run.impact.step};
+  if (impact.scenario.run.edges.value_or(0) > 0) options.edges = *impact.scenario.run.edges;
+  return options;
+}
+
+Json options_json(const ImpactCase& impact, const AmbiguityOptions& options,
+                  const Ambiguity& known) {
+  Json json{{"step", options.step},
+            {"samples", known.set->samples},
+            {"seed", options.seed},
+            {"touching", impact.scenario.run.touching}};
+  if (impact.problem().tangents == 2) {
+    json["cone"] = impact.problem().circular() ? "circular" : "polygon";
+    json["edges"] = options.edges;
+  }
+  return json;
+}
+
+}  // namespace routh::io

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routh/impact/exact.h"
+#include "routh/io/results.h"
+
+/// An impact and what is asked about it: what `routh impact` and Python's routh.impact() share.
+namespace routh::io {
+
+/// exact() of routh/impact/exact.h, an optional component; none: it was left out.
+using ExactLaw = std::function<ExactResult(const ImpactProblem&, const ExactOptions&)>;
+
+/// Samples at hand where outcomes are held against a set or another simulator.
+inline constexpr std::uint64_t kComparedOutcomes = 1 << 17;
+
+/// Zeros and what is not given: the scenario's own, or the law's.
+struct Asked {
+  std::string law = "all";               ///< of laws()
+  std::optional<std::uint64_t> samples;  ///< of set and all
+  std::uint64_t seed = 0;
+  std::uint64_t keep = 1000;       ///< outcomes of set, those of the first samples
+  std::string draws;               ///< uniform or corners
+  double step = 0;                 ///< h [N s] of set
+  double final_step = 0;           ///< [N s] bound of the last step of set; 0: none
+  int limit = 0;                   ///< steps of a sample
+  int threads = 0;                 ///< 0: all cores
+  std::vector<std::string> order;  ///< sequential: names of contacts; none: every order
+  std::string single = "routh";    ///< sequential: at each contact, or algebraic
+  std::string contact;             ///< single: at this contact; none: at each
+  ExactOptions exact;
+  Questions questions;           ///< about the exact set
+  bool coverage = false;         ///< set: held against the exact set
+  std::uint64_t least_kept = 0;  ///< set: samples at hand for comparisons
+  std::uint64_t packed = 0;      ///< set: samples in SetResult::packed
+  bool figure = false;           ///< keep what draw() shows
+  ExactLaw exact_law;
+  /// Called now and then; true ends the work with what was found.
+  std::function<bool()> stop;
+  /// Called now and then with samples done and to be done; false does the same.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+/// Of a touching contact. Throws InputError naming the option.
+int contact_index(const ImpactCase& impact, const std::string& option, const std::string& name);
+
+/// Laws need edges of friction cones in space, where none are given: before impact_case(). Throws
+/// InputError where the scenario insists on a circular cone.
+void prepare_cone(Scenario& scenario, const std::string& law);
+
+SequentialOptions sequential_options(const ImpactCase& impact, const Asked& asked);
+SetOptions set_options(const ImpactCase& impact, const Asked& asked);
+/// Throws InputError naming an option that cannot be.
+void check(const ImpactCase& impact, const Asked& asked);
+
+/// Throws InputError with the package to install where exact sets were left out.
+ExactResult exact_set(const ImpactCase& impact, const Asked& asked);
+
+/// The law applied to a case, with all that report_* of results.h add to it. Throws InputError and
+/// std::invalid_argument naming the option.
+ImpactReport ask(const ImpactCase& impact, const Asked& asked);
+
+/// What the law was applied with, defaults and the scenario's choices included: `options` of JSON.
+Json options_json(const ImpactCase& impact, const ImpactReport& report, const Asked& asked);
+
+/// Draws what a law found, over samples where it is a set, with the paths of the finite laws.
+/// Writes <folder>/<name>.png and .svg and returns their paths.
+std::vector<std::string> draw(const ImpactCase& impact, const ImpactReport& report,
+                              const Asked& asked, const std::string& name,
+                              const std::string& folder);
+
+/// Options of `routh check`; circular cones where the scenario does not say: before impact_case().
+AmbiguityOptions check_options(const ImpactCase& impact);
+/// The same in JSON.
+Json options_json(const ImpactCase& impact, const AmbiguityOptions& options,
+                  const Ambiguity& known);
+
+}  // namespace routh::io
