@@ -61,6 +61,12 @@ std::string describe_ranges(const io::ImpactCase& impact, const SetResult& r) {
   return text;
 }
 
+/// Which law a residual is measured by: in space there are two.
+static std::string of_cone(const ImpactProblem& p) {
+  if (p.tangents == 1) return {};
+  return p.circular() ? " of circular cones" : fmt::format(" of cones with {} edges", p.edges);
+}
+
 std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report) {
   const double before = kinetic_energy(impact.scenario.terms, impact.scenario.v);
   const auto entry = [&](const io::OutcomeRow& row, const std::string& title) {
@@ -74,8 +80,9 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
     std::string text = fmt::format("\n{}: {}\n", toned(Tone::kTitle, title), law);
     const double kept = before > 0 ? row.energy / before : 0;  // below 1e-15 it is rounding
     text += fmt::format(
-        "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}; impulses in N s\n",
-        kept > 1e-15 ? row.energy : 0, kept > 1e-15 ? 100 * kept : 0, row.outcome.residual);
+        "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}{}; impulses in N s\n",
+        kept > 1e-15 ? row.energy : 0, kept > 1e-15 ? 100 * kept : 0, row.outcome.residual,
+        of_cone(impact.problem()));
     text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
     if (!row.segments.empty()) {
       text += "    path:";
@@ -129,8 +136,9 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
                     amount(static_cast<double>(r.steps)))
               : "    too many contacts to enumerate the solutions of a step: each took one, from a "
                 "random start\n";
-  text += fmt::format("    largest residual {:.1e}; {}, {} samples a second\n", r.max_residual,
-                      duration(r.seconds), amount(samples / std::max(1e-9, r.seconds)));
+  text += fmt::format("    largest residual {:.1e}{}; {}, {} samples a second\n", r.max_residual,
+                      of_cone(impact.problem()), duration(r.seconds),
+                      amount(samples / std::max(1e-9, r.seconds)));
   if (r.unsolved > 0)
     text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
   if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";

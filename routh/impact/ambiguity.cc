@@ -14,8 +14,7 @@ using Eigen::VectorXd;
 constexpr std::size_t kSamplesShown = 8;  // samples that join the outcomes where these are not all
 constexpr std::uint64_t kKept = 4096;
 
-/// Searches of about a second, by their number alone. Measured on scenarios of 5 to 21 contacts: a
-/// step of a sample without enumeration costs as m³, with it as the number of modes.
+/// Searches of about a second, by their number alone (policy.h).
 struct Budget {
   SimultaneousOptions simultaneous;
   SequentialOptions sequential;
@@ -35,14 +34,13 @@ Budget budget_of(const ImpactProblem& problem, const AmbiguityOptions& options) 
   SequentialOptions& in_turn = budget.sequential;
   in_turn = options.sequential;
   if (in_turn.max_states == 0 && problem.tangents == 2)
-    in_turn.max_states = static_cast<int>(counted(40'000 / (m * m), 40'000, 10));
+    in_turn.max_states = static_cast<int>(counted(policy::judged_states(m), 40'000, 10));
   in_turn.stop = options.stop;
 
   SetOptions& set = budget.set;
-  const double modes = count_modes(problem, true);
-  const double cost = modes <= set.max_modes ? modes / 16 : m * m * m;
+  const double samples = policy::judged_samples(count_modes(problem, true), m);
   set.samples = options.samples > 0 ? options.samples
-                                    : static_cast<std::uint64_t>(counted(0x1p18 / cost, 4096, 32));
+                                    : static_cast<std::uint64_t>(counted(samples, 4096, 32));
   set.keep = std::min(set.samples, kKept);
   set.seed = options.seed;
   set.draws = options.draws;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "routh/impact/automaton.h"
+#include "routh/impact/policy.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/simultaneous.h"
 
@@ -259,7 +260,7 @@ bool straight(const ImpactProblem& p, const Outcome& outcome) {
 /// in the plane, where those laws have the same friction.
 std::vector<VectorXd> known_outcomes(const ImpactProblem& p, const std::function<bool()>& stop) {
   std::vector<VectorXd> known;
-  if (p.tangents > 1 || p.contacts() > 3) return known;
+  if (p.tangents > 1 || p.contacts() > policy::kSecondOpinion) return known;
   for (const SequentialOutcome& o :
        sequential(p, {.max_impacts = 200, .max_states = 100, .stop = stop}).outcomes)
     known.push_back(o.outcome.c_plus);
@@ -273,14 +274,13 @@ std::vector<VectorXd> known_outcomes(const ImpactProblem& p, const std::function
 
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   validate(problem);
-  if (problem.tangents == 2 && problem.contacts() > 2) {
+  if (problem.tangents == 2 && problem.contacts() > policy::kExactInSpace) {
     throw std::invalid_argument(
         "exact: in space sets of more than two contacts are out of reach (here are " +
         std::to_string(problem.contacts()) + "); the set law samples them");
   }
-  constexpr int kMost = 100;
-  if (problem.contacts() > kMost) {
-    throw std::invalid_argument("exact: sets of more than " + std::to_string(kMost) +
+  if (problem.contacts() > policy::kExact) {
+    throw std::invalid_argument("exact: sets of more than " + std::to_string(policy::kExact) +
                                 " contacts are out of reach (here are " +
                                 std::to_string(problem.contacts()) + "); the set law samples them");
   }

@@ -31,6 +31,12 @@ struct ImpactProblem {
   auto normal() const { return c.head(contacts()); }
   /// Index of the first tangent of a contact.
   int tangent(int contact) const { return contacts() + contact * tangents; }
+  /// Indices of a contact: its normal, then its tangents.
+  std::vector<int> rows(int contact) const {
+    std::vector<int> all{contact};
+    for (int t = 0; t < tangents; ++t) all.push_back(tangent(contact) + t);
+    return all;
+  }
   /// Is the friction cone Coulomb's own, in space?
   bool circular() const { return tangents == 2 && edges == 0; }
 };

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/impact/policy.h"
 #include "routh/impact/same_outcome.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
@@ -32,8 +33,7 @@ Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
   }
   // the same contact alone under the simultaneous law; it has one outcome or, rarely, several: the
   // first
-  std::vector<int> rows{contact};
-  for (int t = 0; t < at.tangents; ++t) rows.push_back(at.tangent(contact) + t);
+  const std::vector<int> rows = at.rows(contact);
   const ImpactProblem alone{.G = at.G(rows, rows),
                             .c = at.c(rows),
                             .mu = VectorXd::Constant(1, at.mu[contact]),
@@ -162,9 +162,8 @@ void explore(const ImpactProblem& problem, const SequentialOptions& options,
              SequentialResult& result) {
   const double zero = velocity_tolerance(problem);
   const int m = problem.contacts();
-  const int max_states = options.max_states > 0  ? options.max_states
-                         : problem.tangents == 1 ? 20'000
-                                                 : std::max(100, 80'000 / (m * m));
+  const int max_states =
+      options.max_states > 0 ? options.max_states : policy::states(problem.tangents, m);
   Tree tree(problem, options.single);
   std::set<std::vector<long long>> seen;
   for (int at = 0; at < static_cast<int>(tree.nodes.size()); ++at) {
@@ -210,7 +209,7 @@ SequentialResult sequential(const ImpactProblem& problem, const SequentialOption
     follow(problem, options, options.order, result);
   // too many orders to finish: at least the cyclic ones, P1's A, B, A, .. and B, A, B, ..
   if (!result.complete && options.order.empty() &&
-      problem.contacts() <= (problem.tangents == 1 ? 6 : 4)) {
+      problem.contacts() <= policy::cyclic_orders(problem.tangents)) {
     std::vector<int> order(problem.contacts());
     std::iota(order.begin(), order.end(), 0);
     do {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "routh/impact/policy.h"
 #include "routh/impact/problem.h"
 #include "routh/impact/walk.h"
 
@@ -20,7 +21,8 @@ struct SetOptions {
   std::uint64_t keep = 1000;  ///< outcomes returned: those of the first samples
   std::uint64_t paths = 0;    ///< paths returned: those of the first samples
   std::uint64_t pack = 0;     ///< outcomes returned as arrays: those of the first samples
-  double max_modes = 20'000;  ///< above this many contact modes branches are not enumerated
+  double max_modes =
+      policy::kTabulated;  ///< above this many contact modes branches are not enumerated
   /// Called now and then with the number of samples done, from the calling thread; false stops the
   /// work.
   std::function<bool(std::uint64_t)> progress = {};

@@ -35,8 +35,7 @@ void search(const ImpactProblem& problem, const SimultaneousOptions& options,
   const int m = problem.contacts();
   OneSolution solver(problem);
   const double size = problem.c.norm() / problem.G.diagonal().head(m).mean();
-  // an attempt costs about m³
-  const int attempts = std::min(options.attempts, std::max(4, 100'000 / (m * m * m)));
+  const int attempts = policy::attempts(options.attempts, m);
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (options.stop && options.stop()) return;
     Search random(attempt);
@@ -62,8 +61,7 @@ NothingFound closest(const ImpactProblem& problem, const std::vector<VectorXd>& 
   return nothing;
 }
 
-constexpr double kBlurred = 1e-10;    // of a velocity: then a residual says little
-constexpr int kPolygons[] = {8, 12};  // edges of the polygons that stand for a disk
+constexpr double kBlurred = 1e-10;  // of a velocity: then a residual says little
 
 /// The circular cone: the solutions with polygons lead to those of the disk. That none is missed is
 /// not proven.
@@ -88,7 +86,7 @@ SimultaneousResult with_circular_cones(const ImpactProblem& problem,
   };
   // without friction a polygon is as good, and its enumeration a proof
   result.enumerated = (problem.mu.array() == 0).all();
-  for (const int edges : kPolygons) {
+  for (const int edges : policy::kPolygons) {
     ImpactProblem polygon = problem;
     polygon.edges = edges;
     SimultaneousResult found = simultaneous(polygon, options);
@@ -105,25 +103,34 @@ SimultaneousResult with_circular_cones(const ImpactProblem& problem,
 SimultaneousResult with_polygons(const ImpactProblem& problem, const SimultaneousOptions& options) {
   SimultaneousResult result;
   std::vector<VectorXd> impulses;
-  result.enumerated = count_modes(problem, false) <= options.max_modes;
-  if (result.enumerated) {
-    StepOutcomes all = enumerate_modes(problem, {}, options.tolerance, options.stop);
+  const auto take = [&](auto&& all) {
     result.outcomes = std::move(all.outcomes);
     result.continua = std::move(all.continua);
     result.borderline = std::move(all.borderline);
-    result.stopped = all.stopped;
-    if (result.outcomes.empty())
-      search(problem, {.tolerance = options.tolerance, .attempts = 4, .stop = options.stop},
-             impulses);
-  } else {
+  };
+  const double modes = count_modes(problem, false);
+  result.enumerated = false;
+  if (modes > std::min(policy::kTried, options.max_modes)) {
     SolveAllResult all = solve_all(problem, {.tolerance = options.tolerance,
                                              .max_programs = options.max_programs,
                                              .stop = options.stop});
-    result.outcomes = std::move(all.outcomes);
-    result.continua = std::move(all.continua);
-    result.borderline = std::move(all.borderline);
     result.enumerated = all.complete;
-    if (!all.complete || result.outcomes.empty()) search(problem, options, impulses);
+    take(std::move(all));
+  }
+  if (!result.enumerated && modes <= options.max_modes) {
+    StepOutcomes all = enumerate_modes(problem, {}, options.tolerance, options.stop);
+    result.enumerated = true;
+    result.stopped = all.stopped;
+    take(std::move(all));
+  }
+  if (!result.enumerated) {
+    search(problem, options, impulses);
+  } else if (result.outcomes.empty()) {
+    search(problem,
+           {.tolerance = options.tolerance,
+            .attempts = policy::kAttemptsForNothing,
+            .stop = options.stop},
+           impulses);
   }
   for (const VectorXd& impulse : impulses) {
     Outcome outcome{.impulse = impulse, .c_plus = problem.c + problem.G * impulse};

@@ -4,18 +4,19 @@
 #include <optional>
 #include <vector>
 
+#include "routh/impact/policy.h"
 #include "routh/impact/problem.h"
 
 namespace routh {
 
 struct SimultaneousOptions {
   double tolerance = 1e-10;  ///< largest residual of an outcome, relative
-  /// Up to this many contact modes (five rough contacts in the plane, two in space) all are tried;
-  /// with more, solve_all() searches them.
-  double max_modes = 2'000;
-  int max_programs = 20'000;  ///< of solve_all(), about a second
-  int attempts =
-      200;  ///< random searches where that did not come to an end; fewer above 8 contacts
+  /// Contact modes that are tried one by one where solve_all(), which searches all but the fewest,
+  /// cannot decide (five rough contacts in the plane, two in space).
+  double max_modes = policy::kTriedAfter;
+  int max_programs = policy::kPrograms;  ///< of solve_all(), about a second
+  /// Random searches where that did not come to an end; fewer above 8 contacts.
+  int attempts = policy::kAttempts;
   /// Asked now and then; true ends the work with what was found.
   std::function<bool()> stop = {};
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "routh/impact/modes.h"
 #include "routh/impact/precise.h"
 #include "routh/impact/same_outcome.h"
 #include "routh/lcp/linear_program.h"
@@ -28,23 +29,16 @@ constexpr double kClear = 1e-6;   // by which a velocity is no outcome, however 
 constexpr double kGained = 1e-9;  // of energy, and impulses of this size: the data decide by their
 constexpr double kHuge = 1e10;    // last digits
 constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
-constexpr int kDirections = 3;    // in which the extremes of a continuum are taken, both ways
+constexpr double kCorners = 2e4;  // of a continuum that are tried; where there are more,
+constexpr int kDirections = 3;    // extremes are taken in so many directions, both ways
 
-/// What is decided about a contact. Where it slips, one edge of so many, counted from the first,
-/// brakes most; where it turns, the first and the next brake alike.
-enum class Decided { kNothing, kOpen, kClosed, kStick, kSlip, kTurn };
-struct Choice {
-  Decided decided = Decided::kNothing;
-  int first = 0, edges = 1;
-
-  /// What is left to decide, the coarsest first; 0: nothing. Decided in this order the normals of
-  /// a foot's corners, which are few in combination, leave little of the rest.
-  int open_questions() const {
-    if (decided == Decided::kNothing) return 3;
-    if (decided == Decided::kClosed) return 2;
-    return decided == Decided::kSlip && edges > 1 ? 1 : 0;
-  }
-};
+/// What is left to decide about a contact, the coarsest first; 0: nothing. Decided in this order
+/// the normals of a foot's corners, which are few in combination, leave little of the rest.
+int open_questions(const ContactMode& mode) {
+  if (mode.normal == Normal::kAny) return 3;
+  if (mode.tangent == Tangent::kAny) return 2;
+  return mode.tangent == Tangent::kSlip && mode.edges > 1 ? 1 : 0;
+}
 
 class Searcher {
  public:
@@ -82,10 +76,11 @@ class Searcher {
   }
 
   SolveAllResult run() {
-    const double size = std::max(1.0, static_cast<double>(p_.c.size()) / 24);
-    most_ = std::max(1, static_cast<int>(options_.max_programs / std::pow(size, 4)));
-    branch(std::vector<Choice>(m_));
+    most_ = policy::programs(options_.max_programs, static_cast<double>(p_.c.size()));
+    branch(ContactModes(m_));
     result_.complete = result_.left == 0;
+    // what another branch decides is not in doubt
+    std::erase_if(result_.borderline, [&](const Outcome& o) { return known(o.c_plus); });
     for (std::vector<Outcome>* list : {&result_.outcomes, &result_.borderline}) {
       for (Outcome& outcome : *list) outcome = denormalised(units_, std::move(outcome));
     }
@@ -105,54 +100,38 @@ class Searcher {
     std::vector<RowVectorXd> zero, positive;
     std::vector<double> least;
     std::vector<int> columns;
-
-    void require(RowVectorXd row, double at_least) {
-      positive.push_back(std::move(row));
-      least.push_back(at_least);
-    }
   };
-  RowVectorXd normal(int i) const { return RowVectorXd::Unit(p_.c.size(), i); }
-  RowVectorXd tangential(int i, const Eigen::Ref<const RowVectorXd>& row) const {
+  RowVectorXd over_velocity(int i, const Eigen::Ref<const RowVectorXd>& row) const {
     RowVectorXd full = RowVectorXd::Zero(p_.c.size());
-    full.segment(p_.tangent(i), p_.tangents) = row;
+    full[i] = row[0];
+    full.segment(p_.tangent(i), p_.tangents) = row.tail(p_.tangents);
     return full;
   }
 
-  Region region(const std::vector<Choice>& choices) const {
+  Region region(const ContactModes& modes) const {
     Region r;
+    const int k = static_cast<int>(D_.cols());
     for (int i = 0; i < m_; ++i) {
-      const auto [decided, e, edges] = choices[i];
-      const int k = static_cast<int>(D_.cols()), next = (e + 1) % k, before = (e + k - 1) % k;
-      const int last = (e + edges - 1) % k;
-      if (decided == Decided::kNothing) {
-        r.require(normal(i), 0);
-      } else if (decided == Decided::kOpen) {
-        r.require(normal(i), kApart);
-        continue;
-      } else {
-        r.zero.push_back(normal(i));
+      const auto [normal, tangent, e, edges] = modes[i];
+      const VelocityRows rows = velocity_rows(D_, modes[i]);
+      for (const auto& row : rows.zero.rowwise()) r.zero.push_back(over_velocity(i, row));
+      for (const auto& row : rows.positive.rowwise()) {
+        r.positive.push_back(over_velocity(i, row));
+        r.least.push_back(normal == Normal::kAny ? 0 : kApart);
       }
-      if (decided == Decided::kSlip || decided == Decided::kTurn) {
-        for (int j = 0; j < edges; ++j) push_along(i, (e + j) % k, r.columns);
+      if (normal == Normal::kOpen) continue;
+      if (tangent == Tangent::kSlip || tangent == Tangent::kTurn) {
+        const int pushing = tangent == Tangent::kTurn ? 2 : edges;
+        for (int j = 0; j < pushing; ++j) push_along(i, (e + j) % k, r.columns);
       } else {
         for (int c = first_[i]; c < first_[i + 1]; ++c) r.columns.push_back(c);
       }
-      if (p_.mu[i] == 0) continue;
-      // no edge brakes more than those that push
-      const auto between = [&](int a, int b) -> RowVectorXd {
-        return (D_.col(b) - D_.col(a)).normalized().transpose();
-      };
-      if (decided == Decided::kStick) {
-        for (int t = 0; t < p_.tangents; ++t)
-          r.zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
-      } else if (decided == Decided::kSlip) {
-        r.require(tangential(i, between(last, (last + 1) % k)), kApart);
-        if (k > 2 && 2 * edges != k) r.require(tangential(i, between(e, before)), kApart);
-      } else if (decided == Decided::kTurn) {
-        r.zero.push_back(tangential(i, between(e, next)));
-        r.require(tangential(i, -(D_.col(e) + D_.col(next)).normalized().transpose()), kApart);
-      }
     }
+    return r;
+  }
+  /// With its border, where what has to move is at rest.
+  static Region closure(Region r) {
+    std::fill(r.least.begin(), r.least.end(), 0.0);
     return r;
   }
 
@@ -185,12 +164,11 @@ class Searcher {
     return lambda;
   }
 
-  /// A velocity without what rounding left of those that the choices let vanish.
-  VectorXd settled(const std::vector<Choice>& choices, VectorXd c) const {
+  /// A velocity without what rounding left of those that vanish in these modes.
+  VectorXd settled(const ContactModes& modes, VectorXd c) const {
     for (int i = 0; i < m_; ++i) {
-      const Decided decided = choices[i].decided;
-      if (decided != Decided::kNothing && decided != Decided::kOpen) c[i] = 0;
-      if (decided == Decided::kStick) c.segment(p_.tangent(i), p_.tangents).setZero();
+      if (modes[i].normal == Normal::kClosed) c[i] = 0;
+      if (modes[i].tangent == Tangent::kStick) c.segment(p_.tangent(i), p_.tangents).setZero();
     }
     return c;
   }
@@ -240,17 +218,18 @@ class Searcher {
     std::vector<RowVectorXd> zero;
     for (int i = 0; i < m_; ++i) {
       if (std::abs(c[i]) > kStill) continue;
-      zero.push_back(normal(i));
+      zero.push_back(RowVectorXd::Unit(p_.c.size(), i));
       const auto ct = c.segment(p_.tangent(i), p_.tangents);
       const bool sticks = ct.lpNorm<Eigen::Infinity>() <= kStill;
       for (int t = 0; t < p_.tangents; ++t) {
         if (sticks || std::abs(ct[t]) <= kStill)
-          zero.push_back(tangential(i, RowVectorXd::Unit(p_.tangents, t)));
+          zero.push_back(RowVectorXd::Unit(p_.c.size(), p_.tangent(i) + t));
       }
       // two edges that brake alike
       for (int e = 0; e < D_.cols() && p_.tangents == 2 && !sticks; ++e) {
-        const RowVectorXd side = (D_.col((e + 1) % D_.cols()) - D_.col(e)).transpose();
-        if (std::abs(side.dot(ct)) <= kStill) zero.push_back(tangential(i, side));
+        RowVectorXd side(3);
+        side << 0, (D_.col((e + 1) % D_.cols()) - D_.col(e)).transpose();
+        if (std::abs(side.tail(2).dot(ct)) <= kStill) zero.push_back(over_velocity(i, side));
       }
     }
     MatrixXd rows(static_cast<Index>(zero.size()), p_.c.size());
@@ -260,19 +239,22 @@ class Searcher {
       ++result_.left;
       return {};
     }
-    if (outcome.residual > lcp::kConsistent ||
-        energy_gain(given_, denormalised(units_, outcome)) > kGained ||
-        outcome.impulse.lpNorm<Eigen::Infinity>() > kHuge) {
-      insert_distinct(p_, result_.borderline, std::move(outcome));
-      return {};
-    }
-    return insert_distinct(p_, result_.outcomes, std::move(outcome));
+    const bool decided =
+        outcome.residual <= lcp::kConsistent && outcome.impulse.lpNorm<Eigen::Infinity>() <= kHuge;
+    return take(std::move(outcome), decided);
+  }
+
+  /// An outcome, or one that rounding cannot confirm.
+  std::optional<int> take(Outcome outcome, bool decided) {
+    if (decided && energy_gain(given_, denormalised(units_, outcome)) <= kGained)
+      return insert_distinct(p_, result_.outcomes, std::move(outcome));
+    insert_distinct(p_, result_.borderline, std::move(outcome));
+    return {};
   }
 
   /// How far a contact is from a decision that holds at this point.
-  double doubt(int i, const Choice& choice, const VectorXd& lambda, const VectorXd& c) const {
-    if (choice.decided == Decided::kNothing)
-      return std::min(std::max(0.0, lambda[i]), std::max(0.0, c[i]));
+  double doubt(int i, const ContactMode& mode, const VectorXd& lambda, const VectorXd& c) const {
+    if (mode.normal == Normal::kAny) return std::min(std::max(0.0, lambda[i]), std::max(0.0, c[i]));
     const auto ct = c.segment(p_.tangent(i), p_.tangents);
     const auto friction = lambda.segment(p_.tangent(i), p_.tangents);
     return p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
@@ -281,9 +263,7 @@ class Searcher {
   /// Has a region, of which a program says that nothing in it moves by kApart or says nothing,
   /// other velocities, where something moves less?
   bool moves_slowly(const Region& r) {
-    Region closed = r;
-    std::fill(closed.least.begin(), closed.least.end(), 0.0);
-    lcp::LinearProgram lp = program(closed);
+    lcp::LinearProgram lp = program(closure(r));
     // how much what has to move can move at once
     lp.A.conservativeResize(Eigen::NoChange, lp.A.cols() + 1);
     lp.A.rightCols(1).setZero();
@@ -296,19 +276,21 @@ class Searcher {
              (most.status == LinearStatus::kOptimal && most.value <= kTouch));
   }
 
-  void branch(const std::vector<Choice>& choices) {
+  void branch(const ContactModes& modes) {
     if (result_.programs >= most_ || (options_.stop && options_.stop())) {
       ++result_.left;
       return;
     }
     // the range of velocities that is left, along one direction
-    const Region r = region(choices);
-    lcp::LinearProgram lp = program(r);
+    const Region r = region(modes);
+    const lcp::LinearProgram lp = program(r);
     const RowVectorXd along = look_.transpose() * V_(Eigen::all, r.columns);
+    lcp::FeasibleSet set(lp);
     const auto extreme = [&](double sign) {
-      lp.q = VectorXd::Zero(lp.A.cols());
-      lp.q.head(along.size()) = sign * along.transpose();
-      return solved(lp);
+      ++result_.programs;
+      VectorXd q = VectorXd::Zero(lp.A.cols());
+      q.head(along.size()) = sign * along.transpose();
+      return set.maximise(q);
     };
     const lcp::LinearSolution high = extreme(1);
     if (high.status == LinearStatus::kInfeasible || high.status == LinearStatus::kUndecided) {
@@ -328,48 +310,63 @@ class Searcher {
       const lcp::LinearSolution low = extreme(-1);
       if (low.status == LinearStatus::kOptimal && high.value + low.value <= kSame &&
           (p_.c + p_.G * impulse(r, low.x) - *c).lpNorm<Eigen::Infinity>() <= 10 * kSame)
-        return judge(settled(choices, *c));
+        return judge(settled(modes, *c));
     }
 
     // the coarsest question, at the contact in most doubt
     int next = -1;
     std::pair<int, double> most{0, 0.0};
     for (int i = 0; i < m_; ++i) {
-      const int open = choices[i].open_questions();
+      const int open = open_questions(modes[i]);
       const std::pair<int, double> rank{open,
-                                        open && lambda ? doubt(i, choices[i], *lambda, *c) : 0.0};
+                                        open && lambda ? doubt(i, modes[i], *lambda, *c) : 0.0};
       if (open && (next < 0 || rank > most)) next = i, most = rank;
     }
-    if (next < 0) return continuum(r, std::move(lp));
-    for (const Choice& choice : decisions(next, choices[next])) {
-      std::vector<Choice> further = choices;
-      further[next] = choice;
+    if (next < 0) return continuum(modes, r);
+    for (const ContactMode& mode : decisions(next, modes[next])) {
+      ContactModes further = modes;
+      further[next] = mode;
       branch(further);
     }
   }
 
-  std::vector<Choice> decisions(int i, const Choice& so_far) const {
-    if (so_far.decided == Decided::kNothing)
-      return {{p_.mu[i] > 0 ? Decided::kClosed : Decided::kSlip}, {Decided::kOpen}};
+  std::vector<ContactMode> decisions(int i, const ContactMode& so_far) const {
+    if (so_far.normal == Normal::kAny)
+      return {{Normal::kClosed, p_.mu[i] > 0 ? Tangent::kAny : Tangent::kFree},
+              {Normal::kOpen, Tangent::kFree}};
     // a turn in parts of at most half of it, a part in halves, and what lies between them
-    const bool closed = so_far.decided == Decided::kClosed;
+    const bool all_round = so_far.tangent == Tangent::kAny;
     const int k = static_cast<int>(D_.cols());
-    const int edges = closed ? k : so_far.edges;
-    const int part = closed ? k / 2 : (edges + 1) / 2;
-    std::vector<Choice> all;
-    if (closed) all.push_back({Decided::kStick});
+    const int edges = all_round ? k : so_far.edges;
+    const int part = all_round ? k / 2 : (edges + 1) / 2;
+    std::vector<ContactMode> all;
+    if (all_round) all.push_back({Normal::kClosed, Tangent::kStick});
     for (int e = 0; e < edges; e += part) {
-      const int n = std::min(part, edges - e), last = so_far.first + e + n - 1;
-      all.push_back({Decided::kSlip, (so_far.first + e) % k, n});
-      if (p_.tangents == 2 && (closed || e + n < edges))
-        all.push_back({Decided::kTurn, last % k, 2});
+      const int n = std::min(part, edges - e), last = so_far.edge + e + n - 1;
+      all.push_back({Normal::kClosed, Tangent::kSlip, (so_far.edge + e) % k, n});
+      if (p_.tangents == 2 && (all_round || e + n < edges))
+        all.push_back({Normal::kClosed, Tangent::kTurn, last % k});
     }
     return all;
   }
 
-  /// All is decided and velocities are still many: extremes in some directions.
-  void continuum(const Region& r, lcp::LinearProgram lp) {
+  /// All is decided and velocities are still many: the corners of their set, which has its border.
+  void continuum(const ContactModes& modes, const Region& r) {
     std::vector<int> corners;
+    ModeSolutions found = solve_mode(p_, modes, {}, options_.tolerance, kCorners);
+    for (Outcome& outcome : found.outcomes) {
+      if (const auto index = take(std::move(outcome), found.decided)) corners.push_back(*index);
+    }
+    if (!found.all) corners = extremes(closure(r));
+    std::sort(corners.begin(), corners.end());
+    corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+    if (corners.size() > 1) result_.continua.push_back(std::move(corners));
+  }
+
+  /// Outcomes at the ends of a region in some directions.
+  std::vector<int> extremes(const Region& r) {
+    std::vector<int> ends;
+    lcp::LinearProgram lp = program(r);
     for (int k = 0; k < kDirections; ++k) {
       for (const double sign : {1.0, -1.0}) {
         VectorXd look = look_;
@@ -389,12 +386,10 @@ class Searcher {
           continue;
         }
         const VectorXd c = p_.c + p_.G * impulse(r, found.x);
-        if (const auto index = note(r, found.x, c)) corners.push_back(*index);
+        if (const auto index = note(r, found.x, c)) ends.push_back(*index);
       }
     }
-    std::sort(corners.begin(), corners.end());
-    corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
-    if (corners.size() > 1) result_.continua.push_back(std::move(corners));
+    return ends;
   }
 
   const SolveAllOptions& options_;

@@ -3,20 +3,22 @@
 #include <functional>
 #include <vector>
 
+#include "routh/impact/policy.h"
 #include "routh/impact/problem.h"
 
 namespace routh {
 
 struct SolveAllOptions {
   double tolerance = 1e-10;  ///< largest residual of an outcome, relative
-  /// Linear programs of up to eight contacts in space before the search is given up; larger ones,
-  /// which cost as the fourth power of the contacts, count for more.
-  int max_programs = 60'000;
+  /// Linear programs before the search is given up; those of more than eight contacts in space
+  /// count for more.
+  int max_programs = 3 * policy::kPrograms;
   std::function<bool()> stop = {};
 };
 
 struct [[nodiscard]] SolveAllResult {
-  std::vector<Outcome> outcomes;  ///< distinct in velocity; of a continuum some of its extremes
+  std::vector<Outcome>
+      outcomes;  ///< distinct in velocity; of a continuum its corners, of a large one some
   std::vector<std::vector<int>> continua;
   std::vector<Outcome> borderline;  ///< rounding of the data decides whether they are outcomes
   bool complete = false;            ///< every branch was followed to its end or proven to have none

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "routh/impact/modes.h"
+#include "routh/impact/policy.h"
 #include "routh/lcp/lemke.h"
 
 namespace routh {
@@ -27,7 +28,7 @@ int solve_slowly(const void* context, const double* c, const double* lambda_max,
   problem.c = Eigen::Map<const VectorXd>(c, 2 * m);
   const VectorXd bound = Eigen::Map<const VectorXd>(lambda_max, m);
   std::vector<Outcome> outcomes;
-  if (m <= 3) outcomes = enumerate_modes(problem, bound, kAccepted).outcomes;
+  if (m <= policy::kTriedInWalks) outcomes = enumerate_modes(problem, bound, kAccepted).outcomes;
   if (outcomes.empty()) {
     const lcp::LemkeResult found = lcp::lemke(step_lcp(problem, bound), {.tolerance = kAccepted});
     if (found.status == lcp::Status::kSolved) {
@@ -81,13 +82,13 @@ struct StepTable::Plane {
 };
 
 /// The distinct hyperplanes of modes first .. first + 63.
-std::vector<StepTable::Plane> StepTable::distinct_planes(const std::vector<MatrixXd>& inequalities,
+std::vector<StepTable::Plane> StepTable::distinct_planes(const std::vector<RegularMode>& modes,
                                                          std::size_t first) {
   std::vector<Plane> planes;
-  const std::size_t last = std::min(inequalities.size(), first + 64);
+  const std::size_t last = std::min(modes.size(), first + 64);
   for (std::size_t mode = first; mode < last; ++mode) {
     const std::uint64_t bit = std::uint64_t{1} << (mode - first);
-    for (const auto& row : inequalities[mode].rowwise()) {
+    for (const auto& row : modes[mode].F.rowwise()) {
       const auto same = [&](const Plane& p, double sign) {
         for (Eigen::Index k = 0; k < row.size(); ++k) {
           if (std::abs(p.r[k] - sign * row[k]) > 1e-12) return false;
@@ -152,40 +153,25 @@ StepTable::StepTable(const ImpactProblem& given, double h, double final_step)
     throw std::invalid_argument("StepTable: planar problems of at most five contacts");
 
   // every regular mode: its impulse and its inequalities as rows over x
-  std::vector<MatrixXd> inequalities;
-  for (const Modes& modes : all_modes(problem, true)) {
-    const ModeSystem s = mode_system(problem, modes, true);
-    const std::optional<MatrixXd> U = free_impulses(problem, s);
-    if (!U) continue;
-    const MatrixXd impulse = s.S * *U + s.P;
-    const MatrixXd F = s.Fu * *U + s.Fx;
-    impulse_.insert(impulse_.end(), impulse.data(), impulse.data() + impulse.size());
+  const std::vector<RegularMode> regular = regular_modes(problem);
+  for (const RegularMode& mode : regular) {
+    impulse_.insert(impulse_.end(), mode.impulse.data(), mode.impulse.data() + mode.impulse.size());
     std::uint32_t zeros = 0;
-    for (const int i : s.zeros) zeros |= 1u << i;
+    for (const int i : mode.zeros) zeros |= 1u << i;
     zeros_.push_back(zeros);
-
-    // unit rows; a row of zeros holds always
-    MatrixXd unit(0, 3 * m);
-    for (int r = 0; r < F.rows(); ++r) {
-      const double size = F.row(r).cwiseAbs().maxCoeff();
-      if (size < 1e-13) continue;
-      unit.conservativeResize(unit.rows() + 1, 3 * m);
-      unit.row(unit.rows() - 1) = F.row(r) / size;
-    }
-    inequalities.push_back(std::move(unit));
   }
 
   // blocks of 64 in the order of enumeration: modes that share hyperplanes are close
   std::vector<std::vector<Plane>> blocks;
-  for (std::size_t first = 0; first < inequalities.size(); first += 64) {
-    const std::size_t modes = std::min<std::size_t>(64, inequalities.size() - first);
+  for (std::size_t first = 0; first < regular.size(); first += 64) {
+    const std::size_t modes = std::min<std::size_t>(64, regular.size() - first);
     members_.push_back(~std::uint64_t{0} >> (64 - modes));
-    blocks.push_back(distinct_planes(inequalities, first));
+    blocks.push_back(distinct_planes(regular, first));
   }
 
   // stored with all hyperplanes for the trial walks, then with those that these show to be useful
   store(blocks);
-  const MatrixXd trials = trial_steps(task(), m <= 3 ? 128 : 32);
+  const MatrixXd trials = trial_steps(task(), policy::trial_walks(m));
   for (std::vector<Plane>& planes : blocks) planes = most_useful(std::move(planes), trials);
   store(blocks);
 }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "routh/impact/problem.h"
+#include "routh/impact/modes.h"
 #include "routh/impact/walk.h"
 
 namespace routh {
@@ -34,7 +34,7 @@ class StepTable {
 
  private:
   struct Plane;
-  static std::vector<Plane> distinct_planes(const std::vector<Eigen::MatrixXd>& inequalities,
+  static std::vector<Plane> distinct_planes(const std::vector<RegularMode>& modes,
                                             std::size_t first);
   static std::vector<Plane> most_useful(std::vector<Plane> planes, const Eigen::MatrixXd& trials);
   void store(const std::vector<std::vector<Plane>>& blocks);

@@ -39,6 +39,13 @@ void for_each_subset(int count, int size, Visit visit) {
 
 }  // namespace
 
+double count_subsets(Eigen::Index count, Eigen::Index size) {
+  double subsets = 1;
+  for (Eigen::Index i = 0; i < size; ++i)
+    subsets *= static_cast<double>(count - i) / static_cast<double>(i + 1);
+  return subsets;
+}
+
 Corners corners(const VectorXd& x0, const MatrixXd& N, const MatrixXd& F, const VectorXd& f,
                 double tolerance) {
   Corners result;

@@ -22,4 +22,8 @@ struct [[nodiscard]] Corners {
 Corners corners(const Eigen::VectorXd& x0, const Eigen::MatrixXd& N, const Eigen::MatrixXd& F,
                 const Eigen::VectorXd& f, double tolerance);
 
+/// How many subsets of `size` out of `count` corners() tries; a floating-point number because it
+/// grows so fast.
+double count_subsets(Eigen::Index count, Eigen::Index size);
+
 }  // namespace routh::lcp

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/model/saddle.h"
+
 namespace routh {
 
 using Eigen::Index;
@@ -20,17 +22,6 @@ namespace {
 constexpr double kDependent = 1e-12;  // pivots of rows of length one
 constexpr double kMassless = 1e-14;   // inertia of a motion, relative to that of its parts
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-
-/// Powers of two that make the rows of A about one long where coordinates have these scales.
-VectorXd row_scales(const MatrixXd& A, const VectorXd& scale) {
-  VectorXd rows(A.rows());
-  for (Index i = 0; i < A.rows(); ++i) {
-    double largest = (A.row(i).transpose().cwiseProduct(scale)).lpNorm<Eigen::Infinity>();
-    if (largest == 0) largest = A.row(i).lpNorm<Eigen::Infinity>();
-    rows[i] = largest > 0 ? inverse_power(largest) : 1;
-  }
-  return rows;
-}
 
 void check_sizes(const MatrixXd& M, const MatrixXd& A) {
   if (M.cols() != M.rows() || (A.rows() > 0 && A.cols() != M.rows()))
@@ -49,31 +40,19 @@ void check_sizes(const MatrixXd& M, const MatrixXd& A) {
 
 }  // namespace
 
-VectorXd coordinate_scales(const MatrixXd& M, const MatrixXd& A) {
-  VectorXd scale(M.rows());
-  for (Index i = 0; i < M.rows(); ++i)
-    scale[i] = M(i, i) > 0 ? inverse_power(std::sqrt(M(i, i))) : 0;
-  if (scale.size() == 0 || scale.minCoeff() > 0) return scale;
-  const VectorXd rows = row_scales(A, scale);
-  for (Index i = 0; i < M.rows(); ++i) {
-    if (scale[i] > 0) continue;
-    const double held = A.rows() ? A.col(i).cwiseProduct(rows).lpNorm<Eigen::Infinity>() : 0;
-    scale[i] = held > 0 ? inverse_power(held) : 1;
-  }
-  return scale;
-}
-
-Mobility::Mobility(const MatrixXd& M, const MatrixXd& A) {
+Mobility::Mobility(const MatrixXd& M, const MatrixXd& A) : M_(M), A_(A) {
   check_sizes(M, A);
   const Index nv = M.rows();
-  scale_ = coordinate_scales(M, A);
+  Measures measures;
+  measures.take(M.diagonal(), A);
+  scale_ = std::move(measures.coordinate);
+  row_ = std::move(measures.row);
 
   // motions that the joints allow, by elimination: what no joint touches stays apart
   rounding_ = 32 * static_cast<double>(nv) * kEps;
   N_ = MatrixXd::Identity(nv, nv);
   if (A.rows() > 0) {
-    const VectorXd rows = row_scales(A, scale_);
-    Eigen::FullPivLU<MatrixXd> lu(rows.asDiagonal() * A * scale_.asDiagonal());
+    Eigen::FullPivLU<MatrixXd> lu(row_.asDiagonal() * A * scale_.asDiagonal());
     lu.setThreshold(kDependent);
     rank_ = static_cast<int>(lu.rank());
     if (rank_ == nv) {
@@ -89,7 +68,7 @@ Mobility::Mobility(const MatrixXd& M, const MatrixXd& A) {
 
   // their inertia
   const MatrixXd scaled = scale_.asDiagonal() * M * scale_.asDiagonal();
-  MatrixXd S = N_.transpose() * scaled * N_;
+  MatrixXd S = rank_ > 0 ? MatrixXd(N_.transpose() * scaled * N_) : scaled;
   S = 0.5 * (S + S.transpose()).eval();
   unit_.resize(S.rows());
   for (Index j = 0; j < S.rows(); ++j) {
@@ -136,6 +115,22 @@ MatrixXd Mobility::Mdag() const {
   return 0.5 * (full + full.transpose());
 }
 
+MatrixXd Mobility::moving(const MatrixXd& b) const {
+  if (A_.rows() == 0) return MatrixXd::Zero(scale_.size(), b.cols());
+  // some such motion, less what M† makes of it
+  Eigen::CompleteOrthogonalDecomposition<MatrixXd> rows;
+  rows.setThreshold(kDependent);
+  rows.compute(row_.asDiagonal() * A_ * scale_.asDiagonal());
+  const MatrixXd some = scale_.asDiagonal() * rows.solve(MatrixXd(row_.asDiagonal() * b));
+  return some - response(free_part((M_ * some).transpose()));
+}
+
+VectorXd Mobility::acceleration(const VectorXd& f, const VectorXd& bias) const {
+  VectorXd a = response(free_part(f.transpose()));
+  if (A_.rows() > 0) a -= moving(bias);
+  return a;
+}
+
 Kkt kkt(const MatrixXd& M, const MatrixXd& A) {
   const Mobility mobility(M, A);
   const Index nv = M.rows(), na = A.rows();
@@ -146,13 +141,7 @@ Kkt kkt(const MatrixXd& M, const MatrixXd& A) {
   }
   Kkt blocks{mobility.Mdag(), MatrixXd(na, nv), MatrixXd(na, na)};
   if (na == 0) return blocks;
-
-  // A†ᵀ b is the motion of least energy with A v = b: some such motion, less what M† makes of it
-  const VectorXd scale = coordinate_scales(M, A), rows = row_scales(A, scale);
-  const MatrixXd As = rows.asDiagonal() * A * scale.asDiagonal();
-  const MatrixXd some =
-      scale.asDiagonal() * As.completeOrthogonalDecomposition().solve(MatrixXd(rows.asDiagonal()));
-  const MatrixXd least = some - mobility.response(mobility.free_part((M * some).transpose()));
+  const MatrixXd least = mobility.moving(MatrixXd::Identity(na, na));
   blocks.Adag = least.transpose();
   blocks.Lambda = -least.transpose() * M * least;
   return blocks;

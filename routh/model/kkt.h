@@ -2,7 +2,6 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <cmath>
 
 namespace routh {
 
@@ -30,21 +29,21 @@ class Mobility {
   Eigen::MatrixXd response(const Eigen::MatrixXd& free) const;
   Eigen::MatrixXd Mdag() const;
 
+  /// The motion of least energy with A v = b, A†ᵀ b; a column for each of b. Where rows repeat each
+  /// other b has to agree with itself.
+  Eigen::MatrixXd moving(const Eigen::MatrixXd& b) const;
+  /// v̇ under the forces f where A v̇ + bias = 0: M† f - A†ᵀ bias.
+  Eigen::VectorXd acceleration(const Eigen::VectorXd& f, const Eigen::VectorXd& bias) const;
+
  private:
+  Eigen::MatrixXd M_, A_;
   Eigen::MatrixXd N_;
-  Eigen::VectorXd scale_;  // of the coordinates: v = scale · w
-  Eigen::VectorXd unit_;   // of the free motions: makes the diagonal of Nᵀ M N about one
+  Eigen::VectorXd scale_, row_;  // of the coordinates, v = scale · w, and of the rows of A
+  Eigen::VectorXd unit_;         // of the free motions: makes the diagonal of Nᵀ M N about one
   Eigen::LDLT<Eigen::MatrixXd> inertia_;
   int rank_ = 0;
   double rounding_ = 0;  // of J N, relative
 };
-
-/// A power of two near 1 / x, x > 0: scaling by it does not round.
-inline double inverse_power(double x) { return std::scalbn(1.0, -std::ilogb(x)); }
-
-/// Powers of two s that measure coordinates by their inertia, s² M(i, i) ≈ 1, and those without by
-/// the rows of A that hold them.
-Eigen::VectorXd coordinate_scales(const Eigen::MatrixXd& M, const Eigen::MatrixXd& A);
 
 /// Blocks of the inverse, P4 (8)-(9):
 ///

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/impact/policy.h"
 #include "routh/ode/dormand_prince.h"
 
 namespace routh {
@@ -13,10 +14,9 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kZero = 1e-10;       // values below this, relative to what they are made of
-constexpr double kFlat = 1e-9;        // Taylor terms below this over a trend step
-constexpr long kTrendSteps = 100;     // of the integrator
-constexpr double kMostModes = 10000;  // candidates of one problem
+constexpr double kZero = 1e-10;    // values below this, relative to what they are made of
+constexpr double kFlat = 1e-9;     // Taylor terms below this over a trend step
+constexpr long kTrendSteps = 100;  // of the integrator
 
 /// Of the first Taylor term above `zero`, from values at 0, 1, .. 4 steps.
 int leading_sign(const std::array<double, 5>& h, double zero) {
@@ -134,7 +134,7 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
   const std::vector<std::vector<Grip>> choices = options(mode, scope, level);
   double count = 1;
   for (const auto& c : choices) count *= static_cast<double>(c.size());
-  if (count > kMostModes) {
+  if (count > policy::kHybridModes) {
     throw std::runtime_error(std::to_string(scope.size()) +
                              " contacts touch at once: too many modes to try; use time-stepping");
   }
@@ -154,7 +154,7 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
       // the same motion by other names is one solution
       const double size = c.plain.x.cwiseAbs().maxCoeff();
       const bool known = std::any_of(
-          found.solutions.begin(), found.solutions.end(), [&](const ModeKernel::Solution& s) {
+          found.solutions.begin(), found.solutions.end(), [&](const ModeKernel::Response& s) {
             return (s.x - c.plain.x).cwiseAbs().maxCoeff() <= 1e-8 * (size + 1e-12);
           });
       if (!known) found.modes.push_back(J), found.solutions.push_back(c.plain);
@@ -253,7 +253,7 @@ bool ContactLogic::open_holds(const Candidate& c, int k, const std::vector<Grip>
 }
 
 /// The value asked for, and below which size it is rounding.
-double ContactLogic::measure(const ModeKernel::Solution& s, Measure what, int k,
+double ContactLogic::measure(const ModeKernel::Response& s, Measure what, int k,
                              double& zero) const {
   const Contact& c = kernel_.terms().contacts[k];
   const bool accelerations = level_ == Level::kForce;

@@ -33,7 +33,7 @@ enum class FrictionModel {
 /// Consistent modes that differ in their motion; exactly one is expected.
 struct [[nodiscard]] ModeChoice {
   std::vector<Mode> modes;
-  std::vector<ModeKernel::Solution> solutions;  ///< v̇ and forces, or v⁺ and impulses
+  std::vector<ModeKernel::Response> solutions;  ///< v̇ and forces, or v⁺ and impulses
 };
 
 class ContactLogic {
@@ -64,7 +64,7 @@ class ContactLogic {
   struct Candidate {
     ModeKernel::Layout layout;
     bool solved = false;
-    ModeKernel::Solution plain, pseudo;  ///< pseudo: P̂ + P̃
+    ModeKernel::Response plain, pseudo;  ///< pseudo: P̂ + P̃
   };
 
   std::vector<std::vector<Grip>> options(const Mode& mode, const std::vector<int>& scope,
@@ -76,7 +76,7 @@ class ContactLogic {
   bool closed_holds(const Candidate& c, int contact);
   bool cone_holds(const Candidate& c, int contact);
   bool open_holds(const Candidate& c, int contact, const std::vector<Grip>& options);
-  double measure(const ModeKernel::Solution& s, Measure what, int contact, double& zero) const;
+  double measure(const ModeKernel::Response& s, Measure what, int contact, double& zero) const;
   int sign(const Candidate& c, Measure what, int contact, bool pseudo = false);
   int trend(const Candidate& c, Measure what, int contact);
   bool sample(const Candidate& c, Measure what, int contact, const State& from, double step,

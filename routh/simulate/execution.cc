@@ -275,7 +275,7 @@ bool Execution::without_collision(const std::vector<int>& scope) {
 void Execution::tell_others() {
   if (std::none_of(mode.begin(), mode.end(), slides)) return;
   kernel.evaluate(t, q, v);
-  ModeKernel::Solution now;
+  ModeKernel::Response now;
   if (!kernel.forces(layout, now)) return;
   std::vector<int> scope, pressed, places;
   for (int k = 0; k < contacts(); ++k) {

@@ -14,7 +14,6 @@
 /// How a hybrid execution goes on from event to event. Used by simulate() of hybrid.h alone.
 namespace routh::hybrid {
 
-inline bool closed(Grip grip) { return grip != Grip::kOpen; }
 inline bool slides(Grip grip) {
   return grip == Grip::kSlidePositive || grip == Grip::kSlideNegative;
 }

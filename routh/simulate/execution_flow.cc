@@ -50,7 +50,7 @@ void Execution::start_flow() {
 }
 
 double Execution::guard_value(const Guard& g) {
-  const ModeKernel::Solution& s = kernel.last();
+  const ModeKernel::Response& s = kernel.last();
   switch (g.kind) {
     case Guard::kGap:
       return kernel.terms().contacts[g.contact].phi;

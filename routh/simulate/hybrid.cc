@@ -45,7 +45,7 @@ Instant instant(const System& system, const State& state, const HybridOptions& o
   else
     execution.start_flow();
   if (execution.recorder.stopped()) throw std::runtime_error(execution.log.message);
-  const ModeKernel::Solution& s = execution.kernel.last();
+  const ModeKernel::Response& s = execution.kernel.last();
   return {execution.mode, s.x, s.normal, s.tangential};
 }
 

@@ -44,7 +44,7 @@ struct Push {
 
   Push(const System& system, double time, const VectorXd& q, const Event& e) {
     const Terms terms = system.terms(q, e.v_minus, time);
-    Mdag = kkt(terms.M, terms.A).Mdag;
+    Mdag = Mobility(terms.M, terms.A).Mdag();
     for (const int i : e.contacts) {
       contacts.push_back(terms.contacts[i]);
       ct.push_back(contacts.back().Jt.row(0).dot(e.v_minus));
@@ -199,7 +199,8 @@ InclusionResidual inclusion_residual(const System& system, const InclusionPath& 
       continue;  // rounding, or the tail
     const VectorXd q = 0.5 * (path.q[k] + path.q[k + 1]), v = 0.5 * (path.v[k] + path.v[k + 1]);
     const Terms terms = system.terms(q, v, 0.5 * (path.t[k] + path.t[k + 1]));
-    const Kkt blocks = kkt(terms.M, terms.A);
+    const Mobility mobility(terms.M, terms.A);
+    const Eigen::MatrixXd Mdag = mobility.Mdag();
     const auto n = v.size();
     const auto stack = [&](const VectorXd& dq, const VectorXd& dv, double dt) {
       VectorXd x(2 * n + 1);
@@ -237,13 +238,11 @@ InclusionResidual inclusion_residual(const System& system, const InclusionPath& 
         // friction opposes the slip
         if (sign > 0 ? tangential[i].least > zero : tangential[i].most < -zero) continue;
         const VectorXd push = (contact.Jn + sign * contact.mu * contact.Jt.row(0)).transpose();
-        set.corners.push_back(stack(VectorXd::Zero(n), blocks.Mdag * push, 0));
+        set.corners.push_back(stack(VectorXd::Zero(n), Mdag * push, 0));
       }
     }
     if (!colliding) {
-      VectorXd flow = blocks.Mdag * terms.forces;
-      if (terms.A.rows() > 0) flow -= blocks.Adag.transpose() * terms.joint_bias;
-      set.corners.push_back(stack(v, flow, 1));
+      set.corners.push_back(stack(v, mobility.acceleration(terms.forces, terms.joint_bias), 1));
     }
     double size = 0;
     for (const VectorXd& corner : set.corners) size = std::max(size, corner.norm());

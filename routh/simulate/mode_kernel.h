@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "routh/model/limb.h"
+#include "routh/model/saddle.h"
 #include "routh/model/system.h"
 #include "routh/simulate/trajectory.h"
 
@@ -50,7 +51,7 @@ class ModeKernel {
   };
 
   /// Motion and contact forces or impulses.
-  struct Solution {
+  struct Response {
     Eigen::VectorXd x;                   ///< v̇ or v⁺
     Eigen::VectorXd normal, tangential;  ///< of all contacts, zero where there is no row
     Eigen::VectorXd grip;                ///< of all contacts: what friction can hold, μ λn
@@ -72,8 +73,8 @@ class ModeKernel {
 
   Layout layout(const Mode& mode) const;
   /// False when the system is singular.
-  bool forces(const Layout& layout, Solution& solution);
-  bool impulses(const Layout& layout, double dt_pseudo, Solution& solution);
+  bool forces(const Layout& layout, Response& solution);
+  bool impulses(const Layout& layout, double dt_pseudo, Response& solution);
 
   /// Normal acceleration per normal force of a sliding contact while the other constraints of the
   /// layout hold. Not positive: friction presses it on harder than the force pushes it out
@@ -83,7 +84,7 @@ class ModeKernel {
   /// ẋ of the state x = [q; v].
   bool flow(const Layout& layout, double t, const Eigen::VectorXd& x, Eigen::VectorXd& dxdt);
   /// The force solution of the last flow().
-  const Solution& last() const { return last_; }
+  const Response& last() const { return last_; }
 
   /// Gives first-order limbs in the air the velocity of their law; the kernel is at the state then.
   void move_limbs(const Layout& layout, double t, const Eigen::VectorXd& q, Eigen::VectorXd& v);
@@ -104,11 +105,11 @@ class ModeKernel {
   bool on_limb(int contact) const;
 
  private:
+  static constexpr double kOnGround = 1e-9;  // gaps of limbs that were on the ground until now [m]
+
   void refresh();
   void fill(const Layout& layout);
-  bool solve(const Layout& layout, Solution& solution);
-  void equilibrate(int n);
-  bool eliminate(int n);
+  bool solve(const Layout& layout, Response& solution);
   Eigen::VectorXd scales() const;
   bool limb_moves(const Limb& limb, int contact) const;
   void follow_laws(const Layout& layout);
@@ -119,12 +120,10 @@ class ModeKernel {
   double t_ = 0;
   Eigen::VectorXd q_, v_;
   Terms terms_;
-  Solution last_;
+  Response last_;
 
-  Eigen::VectorXd push_;          // r
-  std::vector<double> a_;         // n rows of n + 1 numbers: the matrix and its right-hand side
-  std::vector<double> row_size_;  // largest entry of each row
-  std::vector<double> unit_;      // of each unknown: powers of two
+  Eigen::VectorXd push_;  // r
+  SaddleSystem saddle_;
 };
 
 /// "{l, r}"; sliding contacts with friction as "l:slip".

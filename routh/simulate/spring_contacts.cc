@@ -1,6 +1,5 @@
 #include "routh/simulate/spring_contacts.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -11,7 +10,6 @@
 namespace routh {
 namespace {
 
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// One value for all contacts, or one each.
@@ -72,16 +70,7 @@ void SpringContacts::accelerate(const event_selected::Crossed& crossed, State& d
     force_ -= contact.Jn.transpose() * (k_[i] * contact.phi + b_[i] * contact.Jn.dot(v_));
   }
   dx.head(nv) = v_;
-  const Eigen::Index na = terms_.A.rows();
-  if (na == 0) {
-    const Eigen::LLT<MatrixXd> inertia(terms_.M);
-    if (inertia.info() != Eigen::Success)
-      throw std::invalid_argument("spring contacts: the inertia matrix M is not positive definite");
-    dx.segment(nv, nv) = inertia.solve(force_);
-  } else {
-    const Kkt blocks = kkt(terms_.M, terms_.A);
-    dx.segment(nv, nv) = blocks.Mdag * force_ - blocks.Adag.transpose() * terms_.joint_bias;
-  }
+  dx.segment(nv, nv) = Mobility(terms_.M, terms_.A).acceleration(force_, terms_.joint_bias);
   dx[2 * nv] = 1;
 }
 

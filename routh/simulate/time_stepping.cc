@@ -1,6 +1,5 @@
 #include "routh/simulate/time_stepping.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -31,16 +30,6 @@ void validate(const System& system, const State& start, const TimeSteppingOption
   }
   if (!start.q.allFinite() || !start.v.allFinite())
     fail("the start has a number that is not finite");
-}
-
-std::vector<int> independent_rows(const Eigen::MatrixXd& A) {
-  // each of the same size, whatever its unit
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> rows(A.rowwise().normalized().transpose());
-  rows.setThreshold(1e-8);
-  std::vector<int> chosen(rows.colsPermutation().indices().data(),
-                          rows.colsPermutation().indices().data() + rows.rank());
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
 }
 
 }  // namespace
@@ -99,15 +88,13 @@ State project_joints(const System& system, State state) {
     const Terms terms = system.terms(state.q, state.v, state.time);
     if (terms.A.rows() == 0) return state;
     const double open = terms.joint_gap.cwiseAbs().maxCoeff();
-    // of rows that depend on each other some say what all do
-    const std::vector<int> rows = independent_rows(terms.A);
-    const Kkt blocks = kkt(terms.M, terms.A(rows, Eigen::all));
+    const Mobility mobility(terms.M, terms.A);
     // Newton's method converges until rounding holds it up
     if (open == 0 || (open < 1e-9 && open > 0.5 * before)) {
-      state.v = blocks.Mdag * (terms.M * state.v);
+      state.v = mobility.Mdag() * (terms.M * state.v);
       return state;
     }
-    system.integrate(state.q, -blocks.Adag.transpose() * terms.joint_gap(rows), 1);
+    system.integrate(state.q, -mobility.moving(terms.joint_gap), 1);
     before = open;
   }
   throw std::invalid_argument(

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "routh/event_selected/solution.h"
+#include "routh/impact/grip.h"
 
 namespace routh {
 
@@ -17,15 +17,8 @@ struct State {
   Eigen::VectorXd q, v;
 };
 
-/// What a contact does in a mode of the hybrid system.
-enum class Grip : std::uint8_t {
-  kOpen,
-  kStick,          ///< holds in the normal and in the tangential direction
-  kSlide,          ///< holds in the normal direction alone: no friction, or none left (P4 A12)
-  kSlidePositive,  ///< slides towards +Jt against Coulomb friction
-  kSlideNegative,  ///< slides towards -Jt
-};
-using Mode = std::vector<Grip>;  ///< of all contacts in the order of Terms::contacts
+/// A mode of the hybrid system: what each contact does, in the order of Terms::contacts.
+using Mode = std::vector<Grip>;
 
 enum class EventKind {
   kImpact,     ///< contacts close or collide: the velocity jumps

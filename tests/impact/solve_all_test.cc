@@ -81,6 +81,48 @@ TEST(SolveAll, TwoFlatFeetAreSearchedToTheEnd) {
   }
 }
 
+// Feet that cannot move along their normals, rows that depend on each other: whole continua of
+// velocities, with the same corners, each once.
+TEST(SolveAll, ContinuaHaveTheCornersThatEnumerationFinds) {
+  std::mt19937 random(156);
+  std::uniform_int_distribution<int> integer(-2, 2);
+  int continua = 0;
+  for (int k = 0; k < test::trials(600); ++k) {
+    const int tangents = 1 + k % 2, m = 1 + k / 2 % (tangents == 1 ? 3 : 2), nv = 1 + k / 3 % 6;
+    MatrixXd J = MatrixXd::NullaryExpr((1 + tangents) * m, nv, [&] { return integer(random); });
+    if (k % 2) J.row(k / 2 % m).setZero();
+    const VectorXd v = VectorXd::NullaryExpr(nv, [&] { return integer(random); });
+    const ImpactProblem p{.G = J * J.transpose(),
+                          .c = J * v,
+                          .mu = VectorXd::Constant(m, 0.25 + 0.25 * (k % 5)),
+                          .tangents = tangents,
+                          .edges = k % 8 < 4 ? 4 : 8};
+    if (p.c.isZero(0)) continue;
+    const StepOutcomes plain = enumerate_modes(p);
+    const SolveAllResult found = solve_all(p);
+    if (!found.complete) continue;
+    continua += !plain.continua.empty();
+    EXPECT_EQ(found.outcomes.size(), plain.outcomes.size()) << k;
+    EXPECT_EQ(found.continua.empty(), plain.continua.empty()) << k;
+    for (const Outcome& o : plain.outcomes)
+      EXPECT_TRUE(test::among(found.outcomes, o.c_plus, 1e-9)) << k;
+  }
+  EXPECT_GT(continua, test::trials(600) / 20);
+}
+
+// A wedge that is held along its normal: it may be braked by any amount, down to rest and no less.
+TEST(SolveAll, AContactThatCannotMoveMayBrakeByAnyAmount) {
+  const ImpactProblem p{.G = Eigen::Vector2d(0, 14).asDiagonal(),
+                        .c = Eigen::Vector2d(0, -13),
+                        .mu = VectorXd::Constant(1, 0.6)};
+  const SolveAllResult found = solve_all(p);
+  EXPECT_TRUE(found.complete);
+  ASSERT_EQ(found.outcomes.size(), 2u);
+  ASSERT_EQ(found.continua.size(), 1u);
+  EXPECT_TRUE(test::among(found.outcomes, Eigen::Vector2d(0, -13), 0));
+  EXPECT_TRUE(test::among(found.outcomes, Eigen::Vector2d(0, 0), 0));
+}
+
 TEST(SolveAll, UnitsDoNotMatter) {
   std::mt19937 random(153);
   for (const double mass : {1e-9, 1e9}) {

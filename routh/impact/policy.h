@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+/// Which method serves which size: the numbers that decide it, in one place, with what was
+/// measured. Times are of one core (x86-64, 2.5 GHz, AVX-512); what decides is how they compare.
+/// What StepSolver does when its first guess fails is its own matter and stands in
+/// step_solver_ways.cc.
+///
+/// **Every outcome of the simultaneous law.** Modes tried one by one cost 3 to 12 µs each; the
+/// search solve_all() cuts whole branches by linear programs of 3 to 30 µs and finds the same,
+/// continua included (tests/impact/solve_all_test.cc holds one against the other). Random problems,
+/// mean:
+///
+///   contacts            modes    one by one       search
+///   1, plane                4         12 µs        15 µs
+///   2, plane               16         47 µs        35 µs
+///   3, plane               64        240 µs       105 µs
+///   4, plane              256       1.9 ms       245 µs
+///   5, plane            1 024       4.2 ms       350 µs
+///   1, eight edges         18         42 µs        22 µs
+///   2, eight edges        324       1.8 ms       115 µs
+///   10, plane       1 048 576          -      4 to 50 ms
+///   quadruped, 4      104 976          -       2.5 ms      (278 programs)
+///   box lands, 8      1.1e10           -        19 ms      (1 481)
+///   biped, 8          1.1e10           -       0.33 s      (15 793)
+///   gripper, 12       1.2e15           -       0.12 s, then given up: programs cost as size⁴
+///   tower, 21         2.3e26           -       1.3 s, then given up
+namespace routh::policy {
+
+/// Up to so many modes are tried one by one ..
+inline constexpr double kTried = 20;
+/// .. and up to so many where rounding leaves a branch of the search undecided.
+inline constexpr double kTriedAfter = 2'000;
+
+/// Programs of a search before it is given up, about a second; that many up to eight contacts in
+/// space, fewer of larger ones, which cost as the fourth power of the rows.
+inline constexpr int kPrograms = 20'000;
+inline int programs(int most, double rows) {
+  return std::max(1, static_cast<int>(most / std::pow(std::max(1.0, rows / 24), 4)));
+}
+
+/// Random starts of solve_one() where the search was given up; one costs about m³.
+inline constexpr int kAttempts = 200;
+inline int attempts(int most, int m) { return std::min(most, std::max(4, 100'000 / (m * m * m))); }
+/// And where a search that came to its end found nothing: what comes closest.
+inline constexpr int kAttemptsForNothing = 4;
+
+/// Edges of the polygons whose outcomes lead to those of a circular cone. With eight alone one
+/// outcome in some hundred was missed.
+inline constexpr int kPolygons[] = {8, 12};
+
+/// **Samples of the set.** In the plane walks read a table of all modes, 17 to 70 ns a step with
+/// two contacts; it takes 7^m modes, 16 807 of five contacts (kMaxWalkContacts of walk.h), some
+/// hundred milliseconds. In space a mode costs more, so that from two contacts on each step takes
+/// one solution instead of drawing among all.
+inline constexpr double kTabulated = 20'000;
+inline constexpr double kTabulatedInSpace = 2'000;
+/// Contacts up to which a step that no regular mode solves is enumerated (343 modes, a
+/// millisecond); beyond it Lemke's algorithm has to do.
+inline constexpr int kTriedInWalks = 3;
+/// Walks that tell which hyperplanes of the table are useful; more say nothing new.
+inline int trial_walks(int m) { return m <= 3 ? 128 : 32; }
+
+/// **Orders of single impacts.** Distinct velocities explored: an impact in the plane takes a
+/// microsecond or two, in space an integration that costs as m².
+inline int states(int tangents, int m) {
+  return tangents == 1 ? 20'000 : std::max(100, 80'000 / (m * m));
+}
+/// Contacts up to which all cyclic orders follow where these were too few: 720 and 24 of them.
+inline int cyclic_orders(int tangents) { return tangents == 1 ? 6 : 4; }
+
+/// **Is the outcome unique?** About a second for each law, by counts alone, so that the answer is
+/// the same every time. Measured on scenarios of 5 to 21 contacts: a step of a sample costs as the
+/// number of modes where these are enumerated, else as m³.
+inline double judged_states(double m) { return 40'000 / (m * m); }
+inline double judged_samples(double modes, double m) {
+  return 0x1p18 / (modes <= kTabulated ? modes / 16 : m * m * m);
+}
+
+/// **Exact sets.** Contacts they are tried for at all, and those whose other laws give a second
+/// opinion that costs nothing beside them.
+inline constexpr int kExact = 100, kExactInSpace = 2, kSecondOpinion = 3;
+
+/// **Hybrid executions** try every mode of the contacts that touch: five rough ones at rest (4^5),
+/// thirteen smooth ones; beyond that they refuse.
+inline constexpr double kHybridModes = 10'000;
+
+}  // namespace routh::policy
