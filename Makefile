@@ -1,6 +1,8 @@
 # make demo    installs what is missing, builds, runs the main job
 # make test    the same set-up, then all tests
 # make build   leaves the command at build/routh
+# make python  the Python package, importable from build/python, and its tests; make wheel for an environment of your own
+# make docs    the documentation site, at build/docs/site/index.html
 # make package Debian packages of the command and of the library, in build/
 # make bench   speed, with residuals and peers
 # make check   format, warnings with GCC and Clang, sanitizers, fuzzers for seconds (what CI runs after the tests)
@@ -14,7 +16,7 @@ ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
 
-.PHONY: demo test build setup package bench check check-format check-clang check-fuzz soak \
+.PHONY: demo test build setup python wheel docs package bench check check-format check-clang check-fuzz soak \
   format clean
 
 build: setup
@@ -35,6 +37,34 @@ test: setup
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@echo "== running all tests"
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
+
+# Debian's Python, which Debian's packages are for
+PYTHON ?= /usr/bin/python3
+
+python: setup
+	@tools/setup packages-python.txt
+	@echo "== building the Python package into build/python (a minute or two the first time)"
+	@$(CMAKE) -B build -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
+	@cmake --build build -j $(JOBS) --target python_package routh $(QUIET)
+	@echo "== testing it"
+	@PYTHONPATH=build/python PYTHONDONTWRITEBYTECODE=1 ROUTH_PROGRAM=$(CURDIR)/build/routh MPLBACKEND=agg \
+	  $(PYTHON) -m pytest -q -p no:cacheprovider python/tests
+	@echo "next: PYTHONPATH=build/python $(PYTHON), import routh; make docs, make wheel"
+
+wheel: setup
+	@tools/setup packages-python.txt
+	@echo "== building a wheel into build/wheel (a few minutes: it is built from scratch)"
+	@$(PYTHON) -m pip wheel . --no-build-isolation --no-deps -w build/wheel $(QUIET)
+	@ls build/wheel/*.whl
+
+docs: setup
+	@tools/setup packages-python.txt
+	@tools/setup packages-docs.txt
+	@echo "== building the command, the Python package and the site"
+	@$(CMAKE) -B build -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
+	@cmake --build build -j $(JOBS) --target python_package routh $(QUIET)
+	@PYTHON=$(PYTHON) tools/site build
+	@echo "next: open build/docs/site/index.html"
 
 package: build
 	@echo "== packing"
@@ -92,4 +122,4 @@ format:
 	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format -i
 
 clean:
-	rm -rf build build-clang figures results
+	rm -rf build build-clang figures results routh.egg-info

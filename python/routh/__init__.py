@@ -20,12 +20,13 @@ from ._motion import EnsembleResult, Event, Group, Run, State, Stepper, Trajecto
 from ._mujoco import from_mujoco
 from ._options import LAWS, METHODS
 from ._scenario import Scenario, load
+from ._selected import Crossing, SelectedMotion, event_selected
 from ._system import Contact, System
 
 __all__ = [
-    "BatchResult", "CheckResult", "Contact", "EnsembleResult", "Event", "ExactSet", "Group",
-    "ImpactResult", "LAWS", "METHODS", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "State",
-    "Stepper", "System", "Trajectory", "ensemble", "from_mujoco", "has_exact", "has_models",
+    "BatchResult", "CheckResult", "Contact", "Crossing", "EnsembleResult", "Event", "ExactSet", "Group",
+    "ImpactResult", "LAWS", "METHODS", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
+    "Stepper", "System", "Trajectory", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
     "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "scenario_names",
     "scenario_text", "simulate", "stepper", "__version__",
 ]

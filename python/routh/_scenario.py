@@ -31,7 +31,7 @@ class Scenario:
 
     >>> m = load("rocking-block", friction=0.4)
     >>> m.kind, m.coordinates, m.contacts
-    ('mechanism', ['x', 'y', 'angle'], ['A', 'B'])
+    ('mechanism', ['block.x', 'block.y', 'block.angle'], ['A', 'B'])
     """
 
     def __init__(self, core):

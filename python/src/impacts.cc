@@ -99,8 +99,7 @@ std::shared_ptr<Impact> ask(const Scene& scene, const py::dict& options, py::obj
     if (options.contains("compare"))
       made->report.comparison = io::compare_with_mujoco(*made->impact, made->report);
     if (const SetResult* set = made->report.set(); set && set->packed.impulse.size() > 0)
-      made->velocities =
-          (made->impact->reduced.W * set->packed.impulse).colwise() + made->impact->scenario.v;
+      made->velocities = io::lift_velocities(*made->impact, set->packed.impulse);
   }
   made->interrupted = ticker.finish();
   made->asked.stop = {}, made->asked.progress = {}, made->asked.exact_law = {};

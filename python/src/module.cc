@@ -65,4 +65,5 @@ PYBIND11_MODULE(_core, m) {
   python::define_motions(m);
   python::define_ensembles(m);
   python::define_lcp(m);
+  python::define_selected(m);
 }

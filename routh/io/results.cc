@@ -111,6 +111,13 @@ ImpactCase impact_case(Scenario scenario) {
   return impact;
 }
 
+Eigen::MatrixXd lift_velocities(const ImpactCase& impact, const Eigen::MatrixXd& impulses) {
+  Eigen::MatrixXd velocities(impact.scenario.v.size(), impulses.cols());
+  velocities.noalias() = impact.reduced.W * impulses;
+  velocities.colwise() += impact.scenario.v;
+  return velocities;
+}
+
 OutcomeRow outcome_row(const ImpactCase& impact, const std::string& law, const Outcome& outcome) {
   OutcomeRow row{.laws = {law}, .outcome = outcome};
   row.velocity = impact.reduced.lift(impact.scenario.v, outcome.impulse);

@@ -37,6 +37,9 @@ ImpactCase impact_case(Scenario scenario);
 /// The generalised velocity after the impact that has this contact velocity.
 Eigen::VectorXd lift_velocity(const ImpactCase& impact, const Eigen::VectorXd& c_plus);
 
+/// v⁺ of many impulses, one column each.
+Eigen::MatrixXd lift_velocities(const ImpactCase& impact, const Eigen::MatrixXd& impulses);
+
 /// One outcome in generalised and contact velocities, with its energy.
 struct OutcomeRow {
   std::vector<std::string> laws;  ///< that have it

@@ -1,0 +1,43 @@
+"""What Python adds: the same work through the package and in C++, turn by turn.
+
+    python3 python/bench.py build/bench/python_peer
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import routh
+
+M, v = np.diag([1, 1, 5 / 12]), np.array([0, -0.4429, 0])
+Jn, Jt = np.array([[0, 1, -0.5], [0, 1, 0.5]]), np.array([[1.0, 0, 1], [1, 0, 1]])
+mu = np.ones(2)
+
+
+def median(count, work):
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        work()
+        times.append(1e6 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
+def ours():
+    times = {law: median(1000, lambda: routh.impact(M, Jn, Jt, mu, v, law=law)) for law in ("simultaneous", "single")}
+    times["set"] = median(5, lambda: routh.impact(M, Jn, Jt, mu, v, law="set", samples=2**20, seed=7).velocities)
+    return times
+
+
+def peer():
+    out = subprocess.run([sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+rounds = [(ours(), peer()) for _ in range(5)]
+for law in ("simultaneous", "single", "set"):
+    a, b = (min(one[k][law] for one in rounds) for k in (0, 1))
+    print(f"{law:<14} Python {a:12.1f} us   C++ {b:12.1f} us   overhead {a - b:9.1f} us, {100 * (a / b - 1):.1f} %")

@@ -1,0 +1,263 @@
+"""Impacts from matrices and scenarios: hand answers, the command's own answers, bad input."""
+
+import json
+
+import numpy as np
+import pytest
+
+import routh
+from conftest import needs_exact, needs_models
+
+
+def timeless(j):
+    """Without what differs from run to run, or belongs to a command."""
+    if isinstance(j, dict):
+        return {k: timeless(x) for k, x in j.items() if k not in ("seconds", "samples_per_second", "command")}
+    return [timeless(x) for x in j] if isinstance(j, list) else j
+
+
+def test_the_block_of_the_readme_has_three_outcomes(block):
+    r = routh.impact(**block)
+    assert r.unique is False and len(r.outcomes) == 3
+    assert "NOT unique" in r.verdict and r.contacts == ["A", "B"]
+    # all at once it stops; one corner first and it rocks about the other
+    assert np.allclose(r.outcomes[0].velocity, 0, atol=1e-12)
+    assert sorted(o.modes for o in r.outcomes) == sorted(
+        [["sticks", "sticks"], ["separates", "sticks"], ["sticks", "separates"]])
+
+
+def test_a_point_with_friction_keeps_what_the_cone_leaves():
+    # stopped normally by an impulse of 1, slowed tangentially by 0.5 of it
+    o, = routh.impact(np.eye(2), [[0, 1]], [[1, 0]], 0.5, [1, -1]).outcomes
+    assert np.allclose(o.velocity, [0.5, 0]) and np.allclose(o.impulse, [1, -0.5])
+    assert o.energy == pytest.approx(0.125) and o.residual < 1e-12
+
+
+def test_nothing_approaches_nothing_changes():
+    r = routh.impact(np.eye(2), [[0, 1]], [[1, 0]], 0.5, [1, 1])
+    assert r.unique and np.allclose(r.outcomes[0].velocity, [1, 1])
+
+
+@pytest.mark.parametrize("law", list(routh.LAWS))
+def test_every_law_of_the_command_can_be_asked(block, law):
+    if law == "exact" and not routh.has_exact:
+        pytest.skip("built without exact sets")
+    r = routh.impact(**block, law=law)
+    assert r.law == law and r.verdict and str(r) and repr(r)
+    assert r.to_dict()["law"] == law
+
+
+@pytest.mark.parametrize("scenario", ["rocking-block", "compass-gait", "box-and-wall", "disk-stack"])
+@pytest.mark.parametrize("law", ["all", "simultaneous", "sequential", "single", "set", "exact"])
+def test_dictionaries_are_those_of_the_command(command, scenario, law):
+    if law == "exact" and not routh.has_exact:
+        pytest.skip("built without exact sets")
+    arguments = ["--law", law] + (["--samples", "512", "--seed", "3"] if law == "set" else [])
+    options = {"samples": 512, "seed": 3} if law == "set" else {}
+    ours = routh.load(scenario).impact(law=law, **options)
+    assert timeless(ours.to_dict()) == timeless(command("impact", scenario, *arguments))
+    assert json.loads(ours.to_json(indent=2)) == ours.to_dict()
+
+
+def test_check_is_the_command_s(command):
+    assert timeless(routh.load("compass-gait").check().to_dict()) == timeless(command("check", "compass-gait"))
+
+
+@needs_models
+def test_a_model_is_asked_as_by_the_command(command):
+    ours = routh.load("biped").impact(law="set", samples=64, seed=1)
+    assert timeless(ours.to_dict()) == timeless(command("impact", "biped", "--law", "set", "--samples", "64", "--seed", "1"))
+    beside = routh.load("quadruped").impact(law="set", samples=64, compare="mujoco").to_dict()["compare"]
+    assert beside["simulator"] == "mujoco"
+
+
+def test_samples_are_the_library_s_memory_and_repeat(block):
+    r = routh.impact(**block)
+    w, again = r.set(samples=4096, seed=7), r.set(samples=4096, seed=7, threads=1)
+    assert w.velocities.shape == (4096, 3) and not w.velocities.flags.owndata
+    assert not w.velocities.flags.writeable and w.velocities.flags.c_contiguous
+    with pytest.raises(ValueError):
+        w.velocities[0, 0] = 1
+    assert np.array_equal(w.velocities, again.velocities)
+    assert not np.array_equal(w.velocities, r.set(samples=4096, seed=8).velocities)
+    assert w.ended.dtype == bool and w.ended.all() and (w.steps >= 1).all()
+    # they are outcomes: J v is what they say, and no contact approaches
+    J = np.vstack([block["Jn"], block["Jt"]])
+    assert np.allclose(w.velocities @ J.T, w.contact_velocities, atol=1e-12)
+    assert (w.contact_velocities[:, :2] > -1e-8).all()
+    assert np.allclose(r.c + w.impulses @ r.G, w.contact_velocities, atol=1e-12)
+    low, high = w.ranges
+    assert np.allclose(low, w.contact_velocities.min(axis=0)) and np.allclose(high, w.contact_velocities.max(axis=0))
+    for k, o in enumerate(w.outcomes[:50]):
+        assert np.array_equal(o.contact_velocity, w.contact_velocities[k])
+
+
+def test_arrays_outlive_their_result(block):
+    velocities = routh.impact(**block, law="set", samples=1000).velocities
+    import gc
+    gc.collect()
+    assert np.isfinite(velocities).all()
+
+
+@needs_models
+@pytest.mark.parametrize("scenario", ["disk-stack", "biped"])
+def test_rows_of_samples_are_the_outcomes(scenario):
+    w = routh.load(scenario).impact(law="set", samples=200, seed=2)
+    ended = np.flatnonzero(w.ended)
+    for o, row in zip(w.outcomes, ended):
+        assert np.allclose(o.velocity, w.velocities[row], atol=1e-12)
+        assert np.array_equal(o.contact_velocity, w.contact_velocities[row])
+
+
+@needs_exact
+def test_samples_lie_in_the_exact_set(block):
+    r = routh.impact(**block)
+    s, w = r.exact(), r.set(samples=256, seed=1)
+    assert s.status == "exact" and s.pieces
+    for c in w.contact_velocities:
+        assert s.contains(c).distance < 1e-9
+    assert not s.contains(w.contact_velocities[0] + 1)
+    top = s.maximize("normal.A")
+    assert top.value >= w.ranges[1][0] - 1e-9 and s.minimize("energy").value == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="normal.Z"):
+        s.maximize("normal.Z")
+    with pytest.raises(ValueError, match="contains"):
+        s.contains([0, 0])
+
+
+@pytest.mark.skipif(routh.has_exact, reason="built with exact sets")
+def test_without_the_library_an_exact_set_says_what_to_install(block):
+    with pytest.raises(ValueError, match="libppl-dev"):
+        routh.impact(**block).exact()
+
+
+def test_units_do_not_matter(block):
+    for unit in (1e-9, 1e9):
+        scaled = dict(block, M=block["M"] * unit)
+        assert len(routh.impact(**scaled).outcomes) == 3
+
+
+def test_joints_hold(block):
+    A = [[1.0, 0, 0]]  # no sideways motion
+    for o in routh.impact(**block, A=A).outcomes:
+        assert abs(o.velocity[0]) < 1e-12
+    with pytest.raises(ValueError, match="A v must be zero"):
+        routh.impact(**dict(block, v=[1, -1, 0]), A=A)
+
+
+# what people pass
+
+@pytest.mark.parametrize("change", [
+    lambda x: x.astype(np.float32), lambda x: x.tolist(), lambda x: np.asfortranarray(x),
+    lambda x: np.repeat(x, 2, axis=-1)[..., ::2], lambda x: x.astype(object), lambda x: x.astype(">f8"),
+    lambda x: (x.setflags(write=False), x)[1]])
+def test_arrays_of_any_kind_will_do(block, change):
+    given = {name: change(value) for name, value in block.items()}
+    assert len(routh.impact(**given).outcomes) == 3
+
+
+def test_integers_will_do():
+    assert routh.impact(np.eye(2, dtype=int), [[0, 1]], [[1, 0]], 1, np.array([0, -1])).unique
+
+
+@pytest.mark.parametrize("name, value, says", [
+    ("M", np.eye(2), "M: is 2 x 2; v has 3"), ("M", np.zeros(3), "M: has 1 dimensions"),
+    ("Jn", np.zeros((2, 2)), "Jn: has 2 columns"), ("Jn", np.zeros((0, 3)), "Jn: there must be"),
+    ("Jt", np.zeros((3, 3)), "Jt: has 3 rows"), ("mu", [1, 2, 3], "mu: has 3 entries"),
+    ("mu", -1, "mu: friction must not be negative"), ("v", [], "v: must have at least one"),
+    ("M", np.diag([1, 1, np.nan]), "M: has a number that is not finite"), ("v", [0, np.inf, 0], "v: has a number"),
+    ("mu", [1, np.nan], "mu: has a number"), ("M", [[1, 2], [3]], "M: must be numbers"),
+    ("M", "matrix", "M: "), ("M", None, "M: "), ("v", [1j, 0, 0], "v: must be numbers"),
+    ("M", np.array([[object()] * 3] * 3), "M: must be numbers"), ("M", -np.eye(3), "positive"),
+    ("M", np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1.0]]), "symmetric"), ("mu", "steel", "mu: must be")])
+def test_a_mistake_is_a_value_error_that_names_it(block, name, value, says):
+    with pytest.raises(ValueError, match=says):
+        routh.impact(**dict(block, **{name: value}))
+
+
+@pytest.mark.parametrize("options, says", [
+    ({"law": "best"}, "law 'best': known are all"), ({"law": "simultaneous", "samples": 3}, "samples does not belong"),
+    ({"law": "set", "samples": 0}, "samples 0: must be at least 1"), ({"law": "set", "samples": 1.5}, "whole number"),
+    ({"law": "set", "step": -1}, "step -1: must be above 0"), ({"law": "set", "step": float("nan")}, "finite"),
+    ({"law": "set", "draws": "lucky"}, "draws 'lucky'"), ({"order": ["Z"]}, "order Z: there is no touching contact"),
+    ({"law": "set", "keep": 10**9, "samples": 2**30}, "keep"), ({"names": ["A"]}, "names: must name all"),
+    ({"names": ["A", "A"]}, "another contact is called 'A'"), ({"cone": "circular"}, "cone: belongs to contacts in space"),
+    ({"law": "single", "contact": "Q"}, "contact Q")])
+def test_an_option_that_cannot_be_is_refused(block, options, says):
+    with pytest.raises(ValueError, match=says):
+        routh.impact(**block, **options)
+
+
+def test_an_unknown_option_is_a_type_error(block):
+    with pytest.raises(TypeError, match="smaples"):
+        routh.impact(**block, law="set", smaples=3)
+
+
+def test_friction_cones_in_space():
+    J = np.eye(3)
+    circular = routh.impact(np.eye(3), J[2:], J[:2], 0.5, [1, 1, -1], cone="circular").outcomes[0].velocity
+    # friction against the slip, of 0.5: sqrt(2) - 0.5 is left
+    assert np.hypot(*circular[:2]) == pytest.approx(np.sqrt(2) - 0.5, rel=1e-6)
+    with pytest.raises(ValueError, match="edges 2"):
+        routh.impact(np.eye(3), J[2:], J[:2], 0.5, [1, 1, -1], edges=2)
+    with pytest.raises(ValueError, match="needs a polygon"):
+        routh.impact(np.eye(3), J[2:], J[:2], 0.5, [1, 1, -1], cone="circular", law="set")
+
+
+def test_contact_space_gives_the_same(block):
+    r = routh.impact(**block)
+    same = routh.impact_in_contact_space(r.G, r.c, r.mu)
+    assert [o.modes for o in same.outcomes] == [o.modes for o in r.outcomes]
+    with pytest.raises(ValueError, match="G: must be symmetric"):
+        routh.impact_in_contact_space([[1, 1], [0, 1]], [-1, 0], 1)
+    with pytest.raises(ValueError, match="c: has 3 entries"):
+        routh.impact_in_contact_space(np.eye(3), [-1, 0, 0], 1)
+
+
+def test_a_batch_is_one_impact_after_the_other(block):
+    rng = np.random.default_rng(5)
+    n = 200
+    A = rng.normal(size=(n, 4, 6))
+    G, c = A @ A.transpose(0, 2, 1), rng.normal(size=(n, 4))
+    mu = rng.uniform(0, 1, size=(n, 2))
+    for law in ("simultaneous", "sequential"):
+        b = routh.impact_batch(G, c, mu, law)
+        assert b.offsets[0] == 0 and b.offsets[-1] == len(b.contact_velocities) and len(b.unique) == n
+        for k in range(0, n, 17):
+            one = routh.impact_in_contact_space(G[k], c[k], mu[k], law=law).outcomes
+            rows = b.contact_velocities[b.offsets[k]:b.offsets[k + 1]]
+            assert np.allclose(sorted(rows.tolist()), sorted(o.contact_velocity.tolist() for o in one), atol=1e-9)
+    assert (routh.impact_batch(G[:9], c[:9], 0.3, "all", threads=2).counts >= 1).all()
+    for given, says in (((G[:3], c, mu), "G: is 3"), ((G, c, mu[:, :1]), "mu: is"), ((G, c[:, :3], mu), "c: is"),
+                        ((G, c * np.nan, mu), "c: has a number")):
+        with pytest.raises(ValueError, match=says):
+            routh.impact_batch(*given)
+
+
+def test_results_show_themselves_in_notebooks(block):
+    r = routh.impact(**block)
+    html = r._repr_html_()
+    assert "NOT unique" in html and "<table>" in html
+    evil = routh.impact(**block, names=["<script>alert(1)</script>", "B"])._repr_html_()
+    assert "<script>alert" not in evil
+    assert "<table>" in routh.load("compass-gait").check()._repr_html_()
+    assert "friction" in routh.load("rocking-block")._repr_html_()
+
+
+def test_figures_are_drawn(block, tmp_path):
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as plt
+    r = routh.impact(**block)
+    for result in [r, r.set(samples=500)] + ([r.exact()] if routh.has_exact else []):
+        figure = result.plot()
+        assert len(figure.axes) == 3
+        plt.close(figure)
+    axes = plt.subplots(1, 3)[1]
+    assert r.plot(axes) is axes[0].figure
+    with pytest.raises(ValueError, match="axes"):
+        r.plot(axes[:1])
+    plt.close("all")
+
+
+def test_tables(block):
+    assert routh.impact(**block).to_csv().count("\n") == 4

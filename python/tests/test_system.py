@@ -1,0 +1,169 @@
+"""Systems written in Python: the same as the library's own, and what they do wrong."""
+
+import numpy as np
+import pytest
+
+import routh
+from routh import Contact
+
+
+class Box(routh.System):
+    """A box in the plane: x, y, angle; its corners may touch the floor."""
+    nv = 3
+    coordinates = ["x", "y", "angle"]
+    half = np.array([[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1], [-0.2, 0.1]])
+
+    def __init__(self, mass=1.0, friction=0.6):
+        self.m, self.mu = mass, friction
+        self.inertia = mass * (0.4**2 + 0.2**2) / 12
+
+    def mass(self, q):
+        return np.diag([self.m, self.m, self.inertia])
+
+    def forces(self, t, q, v):
+        return [0, -9.81 * self.m, 0]
+
+    def potential_energy(self, q):
+        return 9.81 * self.m * q[1]
+
+    def contacts(self, q):
+        s, c = np.sin(q[2]), np.cos(q[2])
+        for k, (a, b) in enumerate(self.half):
+            x, y = c * a - s * b, s * a + c * b
+            yield Contact(f"corner{k}", q[1] + y, [0, 1, x], [1, 0, -y], self.mu)
+
+
+START = dict(q=[0, 0.5, 0.8], v=[1, 0, -3])
+
+
+def test_a_box_in_python_tumbles_like_the_library_s(tmp_path):
+    file = tmp_path / "box.yaml"
+    file.write_text("""mechanism:
+  gravity: 9.81
+  bodies:
+    - {name: box, mass: 1, inertia: (0.4^2 + 0.2^2)/12, start: {x: 0, y: 0.5, angle: 0.8}, velocity: {x: 1, y: 0, angle: -3}}
+""")
+    t = routh.simulate(Box(), "time-stepping", **START, h=1e-3, end=1.5)
+    assert t.status == "done" and t.energy[-1] < t.energy[0]
+    assert np.abs(t.v[-1]).max() < 1e-8 and t.q[-1][1] == pytest.approx(0.1, abs=1e-8) or t.q[-1][1] == pytest.approx(0.2, abs=1e-8)
+    assert t.max_penetration < 1e-3
+
+
+def test_methods_agree_on_a_system_of_one_s_own():
+    # free flight, then the first corner: hybrid and time-stepping meet at the impact
+    hybrid = routh.simulate(Box(), "hybrid", **START, end=0.25)
+    steps = routh.simulate(Box(), "time-stepping", **START, h=1e-3, end=0.25)
+    first = [next(e for e in t.events if e.kind == "impact") for t in (hybrid, steps)]
+    assert first[0].time == pytest.approx(first[1].time, abs=1e-6)
+    assert np.allclose(first[0].v_minus, first[1].v_minus, atol=1e-5)
+    assert np.allclose(hybrid.q[-1], steps.q[-1], atol=1e-4)
+
+
+def test_an_impact_of_one_s_own_system():
+    flat = Box().scenario([0, 0.1, 0], [0, -1, 0])
+    assert flat.kind == "system" and len(flat.contacts) == 4
+    r = flat.impact()
+    assert r.contacts == ["corner0", "corner1"] and len(r.outcomes) == 3
+    assert flat.check().unique is False
+
+
+def test_ensembles_run_in_python_too():
+    e = routh.ensemble(Box(), runs=6, q=[0, 0.1, 0], v=[0, -1, 0], end=0.05, threads=2)
+    assert len(e) == 6 and len(e.words) > 1
+
+
+def test_forces_of_a_stepper_reach_a_system():
+    s = routh.stepper(Box(), h=1e-3, q=[0, 1, 0], v=[0, 0, 0])
+    s.force = [0, 9.81, 0]
+    s.step(50)
+    assert np.allclose(s.v, 0, atol=1e-9)
+
+
+class Pendulum(routh.System):
+    """A point on a rod, with a joint instead of an angle."""
+    nv = 2
+
+    def mass(self, q):
+        return np.eye(2)
+
+    def forces(self, t, q, v):
+        return [0, -9.81]
+
+    def joints(self, q):
+        length = np.hypot(*q)
+        return [q / length], [length - 1]
+
+
+def test_joints_of_one_s_own_hold():
+    t = routh.simulate(Pendulum(), "time-stepping", q=[1, 0], h=1e-3, end=1)
+    assert t.max_joint_error < 1e-6
+    # the same as an angle, by Runge and Kutta
+    angle, rate, h = 0.0, 0.0, 1e-4
+    f = lambda a: -9.81 * np.cos(a)
+    for _ in range(10000):
+        k1, l1 = rate, f(angle)
+        k2, l2 = rate + h / 2 * l1, f(angle + h / 2 * k1)
+        k3, l3 = rate + h / 2 * l2, f(angle + h / 2 * k2)
+        k4, l4 = rate + h * l3, f(angle + h * k3)
+        angle, rate = angle + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), rate + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
+    assert np.allclose(t.q[-1], [np.cos(angle), np.sin(angle)], atol=1e-4)
+    with pytest.raises(ValueError, match="joints are open"):
+        routh.simulate(Pendulum(), "time-stepping", q=[1.1, 0], h=1e-3, end=1)
+
+
+def changed(**methods):
+    return type("Changed", (Box,), methods)()
+
+
+class Trouble(Exception):
+    pass
+
+
+def raises(*_):
+    raise Trouble("mine")
+
+
+@pytest.mark.parametrize("name", ["mass", "forces", "contacts", "potential_energy", "joints", "integrate"])
+def test_what_a_method_raises_comes_out(name):
+    with pytest.raises(Trouble, match="mine"):
+        routh.simulate(changed(**{name: raises}), "time-stepping", **START, end=0.1)
+
+
+def test_an_exception_on_the_way_comes_out():
+    def later(self, t, q, v):
+        if t > 0.05:
+            raise Trouble("late")
+        return [0, -9.81, 0]
+
+    for method in ("time-stepping", "hybrid"):
+        with pytest.raises(Trouble, match="late"):
+            routh.simulate(changed(forces=later), method, **START, end=0.2)
+    with pytest.raises(Trouble, match="late"):
+        routh.ensemble(changed(forces=later), runs=4, **START, end=0.2)
+
+
+@pytest.mark.parametrize("methods, says", [
+    ({"mass": lambda s, q: np.eye(2)}, "mass: is 2 x 2; it must be 3 x 3"),
+    ({"mass": lambda s, q: None}, "mass"), ({"forces": lambda s, t, q, v: [1]}, "forces: is 1; it must be 3"),
+    ({"forces": lambda s, t, q, v: "down"}, "forces"), ({"contacts": lambda s, q: 3}, "contacts: must return a list"),
+    ({"contacts": lambda s, q: [(1, 2)]}, "routh.Contact"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1], [1, 0, 0])]}, "Jn: is 2; it must be 3"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0])]}, "Jt: is 1 x 2"),
+    ({"contacts": lambda s, q: [Contact("A", float("nan"), [0, 1, 0], [1, 0, 0])]}, "phi"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0, 0], mu=-1)]}, "mu -1"),
+    ({"joints": lambda s, q: 5}, r"joints: must return \(A, gaps\)"),
+    ({"potential_energy": lambda s, q: "much"}, "potential_energy"),
+    ({"nv": 0}, "nv"), ({"nq": 4}, "integrate"), ({"coordinates": ["x"]}, "coordinates: has 1 names"),
+    ({"forces": lambda s, t, q, v: [np.nan] * 3}, "finite")])
+def test_what_has_the_wrong_size_is_a_value_error(methods, says):
+    with pytest.raises(ValueError, match=says):
+        routh.simulate(changed(**methods), "time-stepping", **START, end=0.1)
+
+
+def test_a_start_is_needed():
+    with pytest.raises(ValueError, match="q: a System needs"):
+        routh.simulate(Box())
+    with pytest.raises(ValueError, match="q: is 2; it must be 3"):
+        routh.simulate(Box(), q=[0, 1])
+    with pytest.raises(NotImplementedError, match="mass"):
+        routh.simulate(type("Bare", (routh.System,), {"nv": 1})(), q=[0])
