@@ -86,6 +86,7 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
 int run_check(const CheckArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
+  a.scenario.check_restitution(scenario, "all");
   const int edges = scenario.run.edges.value_or(0);
   scenario.run.edges = edges;
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
@@ -116,6 +117,7 @@ void add_check(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand("check", "is the outcome of an impact well defined?");
   a->scenario.add_to(*c);
   a->scenario.add_contact_options(*c);
+  a->scenario.add_restitution(*c);
   a->places.add_to(*c, session, {{"--json", "write the answers as JSON; - is standard output"}});
   c->callback([a, &session] { session.code = run_check(*a); });
 }

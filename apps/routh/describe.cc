@@ -76,10 +76,14 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
     text += fmt::format(
         "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}; impulses in N s\n",
         kept > 1e-15 ? row.energy : 0, kept > 1e-15 ? 100 * kept : 0, row.outcome.residual);
+    if (row.gained > 0) text += fmt::format("         adds {:.3g} J of energy\n", row.gained);
+    if (row.zeno > 0)
+      text += fmt::format(
+          "         goes on for ever, each round {:.3g} of the one before: its limit\n", row.zeno);
     text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
     if (!row.segments.empty()) {
       text += "    path:";
-      for (const auto& [state, s] : row.segments)
+      for (const auto& [state, s, restitution] : row.segments)
         text += fmt::format(" {} for {:.6g} N s;", to_string(state), s);
       text.back() = '\n';
     }

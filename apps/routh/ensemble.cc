@@ -109,6 +109,7 @@ int run_ensemble(const EnsembleArguments& a) {
   refuse_foreign(*a.scenario.command, "--law", {a.law});
   places.check();
   const io::Scenario scenario = a.scenario.load();
+  a.scenario.check_restitution(scenario, a.branch > 0 ? "all" : a.law);
   if (!scenario.moving()) {
     throw io::InputError(
         fmt::format("{}: an ensemble needs a mechanism or a model that moves", a.scenario.name));
@@ -137,6 +138,7 @@ int run_ensemble(const EnsembleArguments& a) {
   EnsembleOptions options{.runs = parse_count("--runs", a.runs, kMostRuns),
                           .seed = parse_count("--seed", a.seed),
                           .law = a.law,
+                          .restitution = scenario.run.restitution,
                           .threads = a.threads};
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
   if (!places.plot.empty()) options.keep = kFan;
@@ -172,6 +174,7 @@ void add_ensemble(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand(
       "ensemble", "many motions from one start, each impact drawn from its set of outcomes");
   a->scenario.add_to(*c);
+  a->scenario.add_restitution(*c);
   c->add_option("--method", a->method,
                 "how the runs move between impacts (default: hybrid, models time-stepping)")
       ->check(CLI::IsMember({"hybrid", "time-stepping"}));

@@ -194,6 +194,13 @@ void check_arguments(const io::Scenario& scenario, const std::string& method,
   const CLI::App& command = *a.scenario.command;
   refuse_foreign(command, "--method", {method, a.exact ? "" : method + " without --exact"});
   refuse_foreign(command, "--law", {a.law.empty() ? "simultaneous" : a.law});
+  const bool by_laws = method == "time-stepping" || method == "hybrid";
+  if (by_laws) a.scenario.check_restitution(scenario, a.law.empty() ? "simultaneous" : a.law);
+  if (!by_laws && scenario.moving() && scenario.moving()->bounces())
+    throw io::InputError(fmt::format(
+        "--method {}: contacts of {} have coefficients of restitution, which are for impacts; "
+        "time-stepping and hybrid have those",
+        method, scenario.name));
   refuse_foreign(
       command, "way",
       {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
@@ -250,6 +257,7 @@ void add_simulate(CLI::App& app, Session& session) {
   auto a = std::make_shared<SimulateArguments>();
   CLI::App* c = app.add_subcommand("simulate", "move a mechanism through time and its impacts");
   a->scenario.add_to(*c);
+  a->scenario.add_restitution(*c);
   std::string choices, about;
   for (const Method& method : methods()) {
     choices += (choices.empty() ? "{" : ",") + method.name;

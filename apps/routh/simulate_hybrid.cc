@@ -11,6 +11,12 @@ HybridOptions options_of(const io::Scenario& scenario, const SimulateArguments& 
   HybridOptions o = hybrid_options(scenario, a.hybrid, a.end, a.every, 1000);
   if (!a.law.empty() && a.law != "plastic")
     o.law = impact_law(a.law, parse_count("--seed", a.seed));
+  if (a.law == "plastic" && scenario.moving()->bounces())
+    throw io::InputError(
+        "--law plastic: contacts of the scenario bounce; set their restitution to 0, or take "
+        "another law");
+  if (scenario.run.restitution != Restitution::kByLaw)
+    o.law = with_restitution(o.law ? o.law : impact_law("simultaneous"), scenario.run.restitution);
   return o;
 }
 

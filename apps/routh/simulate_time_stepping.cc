@@ -33,6 +33,8 @@ TimeSteppingOptions time_stepping_options(const io::Scenario& scenario,
       throw io::InputError("--law: needs the instants of impacts; leave out --detection off");
     o.law = impact_law(a.law, parse_count("--seed", a.seed));
   }
+  if (scenario.run.restitution != Restitution::kByLaw)
+    o.law = with_restitution(o.law ? o.law : impact_law("simultaneous"), scenario.run.restitution);
   return o;
 }
 

@@ -25,6 +25,23 @@ VectorXd read_friction(const Field& field, Eigen::Index contacts) {
   return mu;
 }
 
+/// The same; none is all zero.
+VectorXd read_restitution(const Field& field, Eigen::Index contacts) {
+  if (!field.has("e")) return VectorXd::Zero(contacts);
+  const Field given = field["e"];
+  const bool each = given.is_sequence();
+  const VectorXd e = each ? given.vector() : VectorXd::Constant(contacts, given.number());
+  if (e.size() != contacts)
+    given.fail(fmt::format("has {} entries; there are {} contacts", e.size(), contacts));
+  for (Eigen::Index i = 0; i < contacts; ++i) {
+    if (!(e[i] >= 0 && e[i] <= 1))
+      (each ? given[i] : given)
+          .fail(
+              fmt::format("{} is no coefficient of restitution; it must be between 0 and 1", e[i]));
+  }
+  return e;
+}
+
 /// As given, else A, B, ..
 std::vector<std::string> read_names(const Field& field, Eigen::Index contacts) {
   std::vector<std::string> names;
@@ -56,7 +73,8 @@ std::vector<int> rows_by_contact(int contacts, int tangents) {
 }  // namespace
 
 void read_matrices(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "M", "Jn", "Jt", "mu", "v", "A", "names", "impact"});
+  field.allow_keys(
+      {"title", "parameters", "M", "Jn", "Jt", "mu", "e", "v", "A", "names", "impact"});
   Terms& terms = scenario.terms;
   scenario.v = field["v"].vector();
   const Eigen::Index nv = scenario.v.size();
@@ -79,7 +97,7 @@ void read_matrices(const Field& field, Scenario& scenario) {
         fmt::format("has {} rows; with {} contacts it must have {} (planar) or {} (in space)",
                     Jt.rows(), m, m, 2 * m));
   }
-  const VectorXd mu = read_friction(field, m);
+  const VectorXd mu = read_friction(field, m), e = read_restitution(field, m);
   terms.A = field.has("A") ? field["A"].matrix() : MatrixXd(0, nv);
   if (terms.A.cols() != nv)
     field["A"].fail(fmt::format("has {} columns; v has {} entries", terms.A.cols(), nv));
@@ -96,13 +114,15 @@ void read_matrices(const Field& field, Scenario& scenario) {
                               .phi = 0,
                               .Jn = Jn.row(i),
                               .Jt = Jt.middleRows(i * tangents, tangents),
-                              .mu = mu[i]});
+                              .mu = mu[i],
+                              .e = e[i]});
   }
   for (Eigen::Index i = 0; i < nv; ++i) scenario.velocities.push_back(std::to_string(i));
 }
 
 void read_contact_space(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "G", "c", "mu", "tangents", "order", "names", "impact"});
+  field.allow_keys(
+      {"title", "parameters", "G", "c", "mu", "e", "tangents", "order", "names", "impact"});
   const double given = field.number_or("tangents", 1);
   if (given != 1 && given != 2) field["tangents"].fail("must be 1 (planar) or 2 (in space)");
   const int tangents = static_cast<int>(given);
@@ -148,7 +168,7 @@ void read_contact_space(const Field& field, Scenario& scenario) {
   scenario.terms.joint_gap = VectorXd(0);
   scenario.v = c;
   scenario.what = ContactSpace{G};
-  const VectorXd mu = read_friction(field, m);
+  const VectorXd mu = read_friction(field, m), e = read_restitution(field, m);
   const std::vector<std::string> names = read_names(field, m);
   const MatrixXd rows = MatrixXd::Identity(n, n);
   for (int i = 0; i < m; ++i) {
@@ -156,7 +176,8 @@ void read_contact_space(const Field& field, Scenario& scenario) {
                                        .phi = 0,
                                        .Jn = rows.row(i),
                                        .Jt = rows.middleRows(m + i * tangents, tangents),
-                                       .mu = mu[i]});
+                                       .mu = mu[i],
+                                       .e = e[i]});
     scenario.velocities.push_back(names[i] + " normal");
   }
   for (int i = 0; i < m; ++i) {
