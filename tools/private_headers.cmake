@@ -1,11 +1,14 @@
 # Headers for Routh alone: not installed, and no public header reads one (tests/rooms.cmake). docs/tour.md has the others.
 set(ROUTH_PRIVATE_HEADERS
   impact/automaton.h
+  impact/bounce_walk.h
+  impact/draws.h
   impact/precise.h
   impact/solve_all.h
   impact/solve_one.h
   impact/step_table.h
   impact/stepwise.h
+  impact/two_phases.h
   io/builtin_scenarios.h
   io/document.h
   io/drawing.h

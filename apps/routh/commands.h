@@ -46,12 +46,16 @@ struct ScenarioArguments {
   int edges = 0;
   double touching = 0;
   bool patches = false;
+  std::string restitution;
   const CLI::App* command = nullptr;  ///< whose options these are
 
   /// Options for scenarios and models alike.
   void add_to(CLI::App& command);
   /// Options of friction and touching, for commands about one impact.
   void add_contact_options(CLI::App& command);
+  void add_restitution(CLI::App& command);
+  /// Throws InputError where the law does not know what was asked for.
+  void check_restitution(const io::Scenario& scenario, const std::string& law) const;
   /// Refuses options that do not belong to this kind of scenario.
   io::Scenario load() const;
 };

@@ -83,6 +83,10 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
         "         energy {:.6g} J, {:.3g} % of before; residual {:.1e}{}; impulses in N s\n",
         kept > 1e-15 ? row.energy : 0, kept > 1e-15 ? 100 * kept : 0, row.outcome.residual,
         of_cone(impact.problem()));
+    if (row.gained > 0) text += fmt::format("         adds {:.3g} J of energy\n", row.gained);
+    if (row.zeno > 0)
+      text += fmt::format(
+          "         goes on for ever, each round {:.3g} of the one before: its limit\n", row.zeno);
     text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
     if (!row.segments.empty()) {
       text += "    path:";

@@ -72,6 +72,7 @@ int run_ensemble(const EnsembleArguments& a) {
   refuse_foreign(*a.scenario.command, "--law", {a.runs_law});
   places.check();
   const io::Scenario scenario = a.scenario.load();
+  a.scenario.check_restitution(scenario, a.branch > 0 ? "all" : a.runs_law);
   const State start{0, scenario.q, scenario.v};
   const io::Moves moves = io::moves_of(scenario, start, a);
   const std::string& method = moves.method;
@@ -91,6 +92,7 @@ int run_ensemble(const EnsembleArguments& a) {
   EnsembleOptions options{.runs = parse_count("--runs", a.runs, kMostRuns),
                           .seed = parse_count("--seed", a.seed_text),
                           .law = a.runs_law,
+                          .restitution = scenario.run.restitution,
                           .threads = a.threads};
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
   if (!places.plot.empty()) options.keep = kFan;
@@ -126,6 +128,7 @@ void add_ensemble(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand(
       "ensemble", "many motions from one start, each impact drawn from its set of outcomes");
   a->scenario.add_to(*c);
+  a->scenario.add_restitution(*c);
   c->add_option(
        "--method", a->method,
        "how the runs move between impacts (default: hybrid; models, and mechanisms with more "

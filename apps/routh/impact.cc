@@ -108,8 +108,15 @@ int run_impact(const ImpactArguments& a) {
                  {a.law, a.coverage ? "set --coverage" : std::string()});
   a.places.check();
   io::Scenario scenario = a.scenario.load();
+  a.scenario.check_restitution(scenario, a.law);
   io::prepare_cone(scenario, a.law);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
+  if (a.coverage && impact.problem().bounces())
+    throw io::InputError("--coverage: there is no exact set of an impact with restitution");
+  if (a.single == "algebraic" && a.scenario.restitution == "stronge")
+    throw io::InputError(
+        "--restitution stronge: --single algebraic has no path to do work along; take poisson or "
+        "newton");
   const io::Asked asking = asked(impact, a);
   io::check(impact, asking);
   if (!impact.approaching())
@@ -121,6 +128,14 @@ int run_impact(const ImpactArguments& a) {
 
   io::ImpactReport report = io::ask(impact, asking);
   clear_progress();
+  for (const io::OutcomeRow& row : report.outcomes) {
+    if (row.gained <= 0) continue;
+    warn(
+        fmt::format("routh: warning: an outcome of {} adds {:.3g} J of energy: the meaning of its "
+                    "coefficients of restitution allows it\n",
+                    row.law(), row.gained));
+    break;
+  }
   if (!a.compare.empty() && !interrupted())
     report.comparison = io::compare_with_mujoco(impact, report);
   report.incomplete = report.incomplete || interrupted();
@@ -158,6 +173,7 @@ void add_impact(CLI::App& app, Session& session) {
   CLI::App* c = app.add_subcommand("impact", "resolve an impact and show its outcomes");
   a->scenario.add_to(*c);
   a->scenario.add_contact_options(*c);
+  a->scenario.add_restitution(*c);
   c->add_option("--law", a->law, about_laws())
       ->check(CLI::IsMember(law_names()))
       ->capture_default_str();

@@ -55,6 +55,40 @@ void ScenarioArguments::add_to(CLI::App& of) {
       ->group(kStart);
 }
 
+void ScenarioArguments::add_restitution(CLI::App& of) {
+  of.add_option("--restitution", restitution,
+                "what coefficients of restitution are ratios of: normal velocities (newton), "
+                "normal impulses (poisson) or works (stronge) (default: poisson for the law "
+                "simultaneous, stronge for the others)")
+      ->check(CLI::IsMember({"newton", "poisson", "stronge"}))
+      ->group(kStart);
+}
+
+void ScenarioArguments::check_restitution(const io::Scenario& scenario,
+                                          const std::string& law) const {
+  const bool bounces = std::any_of(scenario.terms.contacts.begin(), scenario.terms.contacts.end(),
+                                   [](const Contact& contact) { return contact.e > 0; }) ||
+                       (scenario.moving() && scenario.moving()->bounces());
+  if (!bounces && !restitution.empty())
+    throw io::InputError(fmt::format(
+        "--restitution {}: no contact of {} bounces; give contacts a coefficient above zero",
+        restitution, scenario.name));
+  if (!bounces) return;
+  if (law == "exact")
+    throw io::InputError(
+        "--law exact: the set of an impact with restitution is not computed; --law set samples it");
+  if (restitution == "stronge" && (law == "simultaneous" || law == "all"))
+    throw io::InputError(fmt::format(
+        "--restitution stronge: not for the law {}, where impulses act at once; take poisson or "
+        "newton, or the laws sequential, set or single",
+        law));
+  if (restitution == "newton" && (law == "set" || law == "all"))
+    throw io::InputError(fmt::format(
+        "--restitution newton: not for the law {}, where contacts are hit again; take poisson or "
+        "stronge, or the laws simultaneous, sequential or single",
+        law));
+}
+
 void ScenarioArguments::add_contact_options(CLI::App& of) {
   of.add_option("--touching", touching,
                 "contacts with a gap up to this take part [m] (default: 1e-6, models 1e-4)")
@@ -85,6 +119,10 @@ io::Scenario ScenarioArguments::load() const {
   if (edges > 0 || cone == "polygon") scenario.run.edges = edges > 0 ? edges : kEdges;
   if (touching > 0) scenario.run.touching = touching;
   scenario.run.extreme_points = patches;
+  scenario.run.restitution = restitution == "newton"    ? Restitution::kNewton
+                             : restitution == "poisson" ? Restitution::kPoisson
+                             : restitution == "stronge" ? Restitution::kStronge
+                                                        : Restitution::kByLaw;
   return scenario;
 }
 

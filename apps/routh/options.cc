@@ -55,7 +55,7 @@ std::vector<Scope> all_scopes() {
        {"--step", "--alpha", "--gamma", "--jacobians", "--detection", "--no-detection",
         "--no-stabilise", "--raw"},
        {"time-stepping"}},
-      {"simulate", kMethod, {"--law", "--seed"}, {"time-stepping", "hybrid"}},
+      {"simulate", kMethod, {"--law", "--seed", "--restitution"}, {"time-stepping", "hybrid"}},
       {"simulate",
        kMethod,
        {"--pseudo-impulse", "--friction", "--rtol", "--strict", "--at-start"},

@@ -65,6 +65,14 @@ void validate(const ImpactProblem& problem) {
   if (problem.mu.minCoeff() < 0) fail("mu has a negative entry; friction cannot be negative");
   if (problem.mu.maxCoeff() > kMostFriction)
     fail("mu has an entry above 1e12; with 1e6 nothing slides either");
+  if (problem.e.size() != 0 && problem.e.size() != m)
+    fail("e has " + std::to_string(problem.e.size()) + " entries; it must have " +
+         std::to_string(m) + ", or none");
+  for (Eigen::Index i = 0; i < problem.e.size(); ++i) {
+    if (!(problem.e[i] >= 0 && problem.e[i] <= 1))
+      fail("e[" + std::to_string(i) + "] is " + std::to_string(problem.e[i]) +
+           "; a coefficient of restitution must be between 0 and 1");
+  }
   // symmetric and, as far as two rows tell, not negative; relative to the rows themselves
   for (int i = 0; i < size; ++i) {
     if (problem.G(i, i) < 0) fail("G has a negative entry on its diagonal");
@@ -76,6 +84,20 @@ void validate(const ImpactProblem& problem) {
              std::to_string(k) + " contradict each other");
     }
   }
+}
+
+std::string_view to_string(Restitution restitution) {
+  switch (restitution) {
+    case Restitution::kByLaw:
+      return "by law";
+    case Restitution::kNewton:
+      return "newton";
+    case Restitution::kPoisson:
+      return "poisson";
+    case Restitution::kStronge:
+      return "stronge";
+  }
+  return "unknown";
 }
 
 std::string_view to_string(ContactState state) {

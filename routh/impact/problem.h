@@ -17,15 +17,29 @@
 ///            impulse
 ///   μ        mu          Coulomb coefficient of each contact
 ///   λ_n,max  lambda_max  bound on the normal impulse of one step [N s], P1 (73)
+///   e        e           coefficient of restitution of each contact; P1 is inelastic, e = 0
 namespace routh {
 
-/// One impact: which impulses change which contact velocities. c⁺ = c + G λ.
+/// What a coefficient of restitution is the ratio of, after the impact to before.
+enum class Restitution {
+  kByLaw,    ///< Poisson's for the simultaneous law, Stronge's for the others
+  kNewton,   ///< normal velocities, -cn⁺/cn⁻ (kinematic)
+  kPoisson,  ///< normal impulses, of restitution to compression (kinetic)
+  kStronge,  ///< e²: of the works of the normal impulse (energetic)
+};
+std::string_view to_string(Restitution restitution);
+
+/// One impact: which impulses change which contact velocities. c⁺ = c + G λ. What is called the
+/// step problem, the residual and the LCPs below know nothing of e: laws with restitution are built
+/// from them.
 struct ImpactProblem {
-  Eigen::MatrixXd G;   ///< (1 + tangents) m square, symmetric, positive semi-definite
-  Eigen::VectorXd c;   ///< (1 + tangents) m: m normals, then the tangents contact by contact
-  Eigen::VectorXd mu;  ///< m, not negative
-  int tangents = 1;    ///< tangent directions per contact: 1 in the plane, 2 in space
-  int edges = 8;       ///< in space: of the linearised friction cone, P1 (19)-(23); 0: circular
+  Eigen::MatrixXd G;       ///< (1 + tangents) m square, symmetric, positive semi-definite
+  Eigen::VectorXd c;       ///< (1 + tangents) m: m normals, then the tangents contact by contact
+  Eigen::VectorXd mu;      ///< m, not negative
+  int tangents = 1;        ///< tangent directions per contact: 1 in the plane, 2 in space
+  int edges = 8;           ///< in space: of the linearised friction cone, P1 (19)-(23); 0: circular
+  Eigen::VectorXd e = {};  ///< m, between 0 and 1; empty: all zero
+  Restitution restitution = Restitution::kByLaw;  ///< what e means
 
   int contacts() const { return static_cast<int>(mu.size()); }
   auto normal() const { return c.head(contacts()); }
@@ -39,6 +53,13 @@ struct ImpactProblem {
   }
   /// Is the friction cone Coulomb's own, in space?
   bool circular() const { return tangents == 2 && edges == 0; }
+  /// Coefficient of restitution of a contact, and whether any has one.
+  double bounce(int contact) const { return e.size() ? e[contact] : 0; }
+  bool bounces() const { return e.size() && e.maxCoeff() > 0; }
+  /// What e means to a law of this kind.
+  Restitution meaning(Restitution otherwise) const {
+    return restitution == Restitution::kByLaw ? otherwise : restitution;
+  }
 };
 
 /// Edges of a friction cone in space, where a law needs a polygon and none is given.

@@ -38,7 +38,9 @@ Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
                             .c = at.c(rows),
                             .mu = VectorXd::Constant(1, at.mu[contact]),
                             .tangents = at.tangents,
-                            .edges = at.edges};
+                            .edges = at.edges,
+                            .e = VectorXd::Constant(1, at.bounce(contact)),
+                            .restitution = at.restitution};
   const SimultaneousResult found = simultaneous(alone);
   Hit hit{false, VectorXd::Zero(at.c.size()), at.c, 0, {}};
   if (found.outcomes.empty()) return hit;
@@ -58,6 +60,7 @@ struct Node {
   VectorXd impulse;  ///< total so far
   double residual = 0;
   bool finished = false;  ///< no contact approaches any more
+  double zeno = 0;        ///< the limit of rounds that shrink by this ratio
 };
 
 struct Tree {
@@ -84,7 +87,38 @@ struct Tree {
     after.impulse = before.impulse + after.hit.impulse;
     after.residual = std::max(before.residual, after.hit.residual);
     after.finished = after.hit.finished && !colliding(problem, after.hit.c_plus);
+    if (after.hit.finished && !after.finished && problem.bounces()) sum_rounds(after);
     return after;
+  }
+
+  /// Zeno: where the last hits repeat and every round changes the velocities by the same ratio r <
+  /// 1 of what the round before did, the rounds to come add r/(1 - r) of the last.
+  void sum_rounds(Node& after) const {
+    constexpr int kRounds = 4;
+    const double zero = velocity_tolerance(problem);
+    std::vector<const Node*> last{&after};
+    while (last.back()->parent >= 0 &&
+           static_cast<int>(last.size()) <= kRounds * problem.contacts())
+      last.push_back(&nodes[last.back()->parent]);
+    for (int period = 2; kRounds * period < static_cast<int>(last.size()); ++period) {
+      bool repeats = true;
+      for (int k = 0; k < (kRounds - 1) * period; ++k)
+        repeats = repeats && last[k]->contact == last[k + period]->contact;
+      if (!repeats) continue;
+      const auto c = [&](int round) -> const VectorXd& { return last[round * period]->hit.c_plus; };
+      const VectorXd now = c(0) - c(1), before = c(1) - c(2);
+      const double ratio = now.dot(before) / before.squaredNorm();
+      if (!(ratio > 0 && ratio < 0.999)) continue;
+      const double more = ratio / (1 - ratio);
+      if ((now - ratio * before).lpNorm<Eigen::Infinity>() * more / (1 - ratio) > zero) continue;
+      const VectorXd limit = c(0) + more * now;
+      if (colliding(problem, limit)) continue;
+      after.impulse += more * (after.impulse - last[period]->impulse);
+      after.hit.c_plus = limit;
+      after.finished = true;
+      after.zeno = ratio;
+      return;
+    }
   }
 
   /// Has the sequence that leads to a node met its velocity before?
@@ -100,6 +134,7 @@ struct Tree {
     SequentialOutcome s;
     s.outcome = {end.impulse, end.hit.c_plus, end.residual};
     s.finished = end.finished;
+    s.zeno = end.zeno;
     for (const Node* node = &end;; node = &nodes[node->parent]) {
       s.path.push_back(node->hit.c_plus);
       s.path.insert(s.path.end(), node->hit.corners.rbegin(), node->hit.corners.rend());

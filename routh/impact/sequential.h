@@ -34,6 +34,9 @@ struct SequentialOutcome {
   std::vector<Eigen::VectorXd>
       path;               ///< contact velocity before, between (also where a slip ends) and after
   bool finished = false;  ///< false: contacts still approach after max_impacts, or one is jammed
+  /// With restitution: the order goes on for ever and this is its limit. The impacts repeat, and
+  /// what each round changes shrinks by this ratio; 0: it ends.
+  double zeno = 0;
 };
 
 struct [[nodiscard]] SequentialResult {
@@ -48,7 +51,8 @@ struct [[nodiscard]] SequentialResult {
 
 /// Sequences of single impacts, P1 section 2.2.2: pick an approaching contact, resolve it alone,
 /// repeat until none approaches. Orders that reach the same velocity are merged, so that all orders
-/// of a few contacts, not only the cyclic ones of P1's figures, are followed to their ends.
+/// of a few contacts, not only the cyclic ones of P1's figures, are followed to their ends. With
+/// restitution a contact may be hit again and again: rounds that shrink geometrically are summed.
 SequentialResult sequential(const ImpactProblem& problem, const SequentialOptions& options = {});
 
 }  // namespace routh

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "routh/impact/bounce_walk.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/step_table.h"
 #include "routh/impact/stepwise.h"
@@ -106,10 +107,11 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   check(problem, options);
   const auto began = std::chrono::steady_clock::now();
   const int m = problem.contacts(), size = static_cast<int>(problem.c.size());
-  const bool by_table = problem.tangents == 1 && m <= kMaxWalkContacts &&
+  const bool bounces = problem.bounces();
+  const bool by_table = !bounces && problem.tangents == 1 && m <= kMaxWalkContacts &&
                         count_modes(problem, true) <= options.max_modes;
   SetResult result;
-  result.enumerated = by_table || StepwiseWalk::enumerates(problem, options);
+  result.enumerated = by_table || (!bounces && StepwiseWalk::enumerates(problem, options));
 
   // the table of modes, shared by all threads
   std::optional<StepTable> table;
@@ -152,7 +154,11 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     std::vector<Walk> walks(kBatch);
     std::vector<double> trail;
     std::optional<StepwiseWalk> stepwise;
-    if (!by_table) stepwise.emplace(problem, options);
+    std::optional<BounceWalk> bouncing;
+    if (bounces)
+      bouncing.emplace(problem, options);
+    else if (!by_table)
+      stepwise.emplace(problem, options);
     while (!stop) {
       const std::uint64_t first = next.fetch_add(batch);
       if (first >= options.samples) break;
@@ -190,7 +196,8 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
       } else {
         for (int i = 0; i < count && !stop; ++i) {
           const std::uint64_t index = first + i;
-          StepwiseSample s = stepwise->walk(index, index < paths);
+          StepwiseSample s = bouncing ? bouncing->walk(index, index < paths)
+                                      : stepwise->walk(index, index < paths);
           add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, s.ambiguous, 0,
               s.unsolved, s.sample.outcome.residual);
           if (index < paths) result.paths[index] = std::move(s.path);

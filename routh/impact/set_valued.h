@@ -70,7 +70,8 @@ struct [[nodiscard]] SetResult : SetTotals {
 /// from a box, the step problem (72)-(74) is solved, until no contact approaches. The step problem
 /// often has several solutions (on P1's compass gait and RAMone nearly always; P1's Assumption 6
 /// fails): all are found, by contact mode, and one is drawn. Samples are reproducible one by one
-/// from (seed, index), for any number of threads.
+/// from (seed, index), for any number of threads. With restitution compression and restitution of
+/// all contacts interleave: bounce_walk.h.
 SetResult set_valued(const ImpactProblem& problem, const SetOptions& options = {});
 
 }  // namespace routh

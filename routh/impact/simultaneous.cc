@@ -10,6 +10,7 @@
 #include "routh/impact/modes.h"
 #include "routh/impact/solve_all.h"
 #include "routh/impact/solve_one.h"
+#include "routh/impact/two_phases.h"
 
 namespace routh {
 namespace {
@@ -157,8 +158,9 @@ SimultaneousResult with_polygons(const ImpactProblem& problem, const Simultaneou
 SimultaneousResult simultaneous(const ImpactProblem& problem, const SimultaneousOptions& options) {
   validate(problem);
   const auto began = std::chrono::steady_clock::now();
-  SimultaneousResult result =
-      problem.circular() ? with_circular_cones(problem, options) : with_polygons(problem, options);
+  SimultaneousResult result = problem.bounces()    ? two_phases(problem, options)
+                              : problem.circular() ? with_circular_cones(problem, options)
+                                                   : with_polygons(problem, options);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }

@@ -44,7 +44,8 @@ struct [[nodiscard]] SimultaneousResult {
 ///
 ///   c⁺ = c + G λ,   0 ≤ λn ⊥ cn⁺ ≥ 0,   λt ∈ -μ λn Unit(ct⁺).
 ///
-/// An ambiguous impact returns all its outcomes instead of a solver's favourite.
+/// An ambiguous impact returns all its outcomes instead of a solver's favourite. With restitution:
+/// two_phases.h.
 SimultaneousResult simultaneous(const ImpactProblem& problem,
                                 const SimultaneousOptions& options = {});
 

@@ -25,20 +25,80 @@ constexpr double kSettled = 1e-10;  // distance to a direction of slip that stay
 /// Rounding in the sum of terms of this size.
 double rounding(double terms) { return 8 * std::numeric_limits<double>::epsilon() * terms; }
 
-/// The velocity afterwards and the residual, |cn⁺| and the excess over the friction cone as the
-/// velocity it gives. Nothing is called finished that the residual does not confirm.
-void conclude(const ImpactProblem& problem, int contact, SingleResult& result) {
+/// How far the impact at one contact has come, and where it ends: compression where the normal
+/// velocity vanishes, restitution where what was stored is spent (restitution in problem.h).
+class Course {
+ public:
+  Course(const ImpactProblem& problem, int contact)
+      : cn(problem.c[contact]),
+        e_(problem.bounce(contact)),
+        means_(problem.meaning(Restitution::kStronge)) {}
+
+  double cn, s = 0, work = 0;  ///< normal velocity; normal impulse and its work so far
+
+  bool done() const { return done_; }
+  bool restitution() const { return restitution_; }
+
+  /// Has the phase ended at these values? At zero it has, below not yet.
+  double over(double cn_at, double s_at, double work_at) const {
+    if (!restitution_ || means_ == Restitution::kNewton) return cn_at - cn_end_;
+    return means_ == Restitution::kPoisson ? s_at - s_end_ : work_at - work_end_;
+  }
+  /// The normal impulse that is left of the phase while the normal velocity grows at this rate;
+  /// infinite where it does not end so.
+  double left(double rate, double cn_at, double s_at, double work_at) const {
+    if (!restitution_ || means_ == Restitution::kNewton)
+      return rate > 0 ? (cn_end_ - cn_at) / rate : HUGE_VAL;
+    if (means_ == Restitution::kPoisson) return s_end_ - s_at;
+    // cn x + rate x²/2 = what is left of the work
+    const double rest = work_end_ - work_at, square = cn_at * cn_at + 2 * rate * rest;
+    const double root = cn_at + std::sqrt(std::max(0.0, square));
+    return square >= 0 && root > 0 ? 2 * rest / root : HUGE_VAL;
+  }
+  double left(double rate) const { return left(rate, cn, s, work); }
+
+  /// Takes normal impulse along a straight line; `ends`: that was the rest of the phase.
+  void go(double impulse, double rate, bool ends) {
+    work += impulse * (cn + 0.5 * rate * impulse);
+    s += impulse;
+    cn += impulse * rate;
+    if (ends) end();
+  }
+  void end() {
+    if (restitution_ || e_ == 0) {
+      if (!restitution_ || means_ == Restitution::kNewton) cn = cn_end_;
+      done_ = true;
+      return;
+    }
+    restitution_ = true;
+    cn = 0;
+    cn_end_ = e_ * began_;
+    s_end_ = (1 + e_) * s;
+    work_end_ = (1 - e_ * e_) * work;
+  }
+
+ private:
+  double e_;
+  Restitution means_;
+  double began_ = -cn, cn_end_ = 0, s_end_ = 0, work_end_ = 0;
+  bool restitution_ = false, done_ = cn >= 0;
+};
+
+/// The velocity afterwards and the residual, how far cn⁺ is from where the course ended and the
+/// excess over the friction cone as the velocity it gives. Nothing is called finished that the
+/// residual does not confirm.
+void conclude(const ImpactProblem& problem, int contact, double cn, SingleResult& result) {
   result.c_plus = problem.c + problem.G * result.impulse;
   if (result.path.empty()) return;
   const double friction = result.impulse.segment(problem.tangent(contact), problem.tangents).norm();
   const double excess = friction - problem.mu[contact] * result.impulse[contact];
   const double scale = problem.c.lpNorm<Eigen::Infinity>();
   const double terms = problem.G.row(contact).cwiseAbs().dot(result.impulse.cwiseAbs());
-  const double left = std::abs(result.c_plus[contact]) - rounding(terms);
+  const double left = std::abs(result.c_plus[contact] - cn) - rounding(terms);
   result.residual =
       std::max({0.0, problem.G(contact, contact) * excess - rounding(terms), left}) / scale;
   result.finished = result.finished && result.residual <= kEnded;
-  if (result.finished) result.c_plus[contact] = 0;
+  if (result.finished) result.c_plus[contact] = cn;
 }
 
 SingleResult in_plane(const ImpactProblem& problem, int contact) {
@@ -46,13 +106,14 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
   const double Gnn = problem.G(n, n), Gnt = problem.G(n, t), Gtt = problem.G(t, t);
   const double mu = problem.mu[contact];
   const double zero = velocity_tolerance(problem);
-  double cn = problem.c[n], ct = problem.c[t];
+  Course course(problem, contact);
+  double ct = problem.c[t];
   if (std::abs(ct) <= 1e-3 * zero) ct = 0;
 
   SingleResult result{.impulse = Eigen::VectorXd::Zero(problem.c.size()), .c_plus = problem.c};
   const bool can_stick = std::abs(Gnt) <= mu * Gtt;
-  // one slip and one more piece is the longest path; the loop's bound is for safety
-  for (int pieces = 0; cn < 0 && pieces < 4; ++pieces) {
+  // a slip, one more piece and a change of phase make the longest path; the bound is for safety
+  for (int pieces = 0; !course.done() && pieces < 6; ++pieces) {
     // direction of sliding and the impulse per unit of normal impulse
     const bool sticks = ct == 0 && can_stick;
     const double sigma = sticks ? 0 : ct != 0 ? std::copysign(1, ct) : std::copysign(1, Gnt);
@@ -60,26 +121,26 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
     const double rate_n = Gnn + ratio * Gnt;
     const double rate_t = sticks ? 0 : Gnt + ratio * Gtt;
 
-    // to the end of the impact or of the slip, whichever is first
+    // to the end of the phase or of the slip, whichever is first
     const bool lifts = rate_n > rounding(Gnn + std::abs(ratio * Gnt));
-    double s = lifts ? -cn / rate_n : std::numeric_limits<double>::infinity();
+    double s = course.left(lifts ? rate_n : std::min(rate_n, 0.0));
     bool ends = true;
     if (ct * rate_t < 0 && -ct / rate_t < s) s = -ct / rate_t, ends = false;
     if (!std::isfinite(s)) break;  // jammed: no impulse here lifts the contact
 
     if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
-    cn = ends ? 0 : cn + s * rate_n;
-    ct = ends ? ct + s * rate_t : 0;
     result.impulse[n] += s;
     result.impulse[t] += ratio * s;
     result.path.push_back({sticks      ? ContactState::kSticking
                            : sigma > 0 ? ContactState::kSlidingPositive
                                        : ContactState::kSlidingNegative,
-                           s});
+                           s, course.restitution()});
+    course.go(s, rate_n, ends);
+    ct = ends ? ct + s * rate_t : 0;
   }
-  result.finished = cn >= -kAtOnce * problem.c.lpNorm<Eigen::Infinity>();
+  result.finished = course.done() || course.cn >= -kAtOnce * problem.c.lpNorm<Eigen::Infinity>();
   if (!result.finished) return result;
-  conclude(problem, contact, result);
+  conclude(problem, contact, course.done() ? course.cn : 0, result);
   if (!result.path.empty() && result.finished && ct == 0) result.c_plus[t] = 0;
   return result;
 }
@@ -102,12 +163,12 @@ struct Sliding {
   }
   double lift(double phi) const { return Gnn - mu * Gtn.dot(direction(phi)); }
 
-  /// x = (φ, ln r, s, cn, λt).
-  using State = Eigen::Matrix<double, 6, 1>;
+  /// x = (φ, ln r, s, cn, λt, ∫cn ds).
+  using State = Eigen::Matrix<double, 7, 1>;
   void operator()(double, const State& x, State& dx) const {
     const double r = std::exp(x[1]);
     const Vector2d a = pull(x[0]);
-    dx << a.y(), a.x(), r, r * lift(x[0]), -mu * r * direction(x[0]);
+    dx << a.y(), a.x(), r, r * lift(x[0]), -mu * r * direction(x[0]), r * x[3];
   }
 
   /// The direction that a slip near φ has settled on: it stays there, and others turn towards it.
@@ -140,104 +201,149 @@ struct Sliding {
   }
 };
 
-SingleResult in_space(const ImpactProblem& problem, int contact) {
-  const int n = contact, t = problem.tangent(contact);
-  const Sliding sliding{problem.G(n, n), problem.mu[contact], problem.G.block<2, 1>(t, n),
-                        problem.G.block<2, 2>(t, t)};
-  const double speed = problem.c.lpNorm<Eigen::Infinity>();
-  double cn = problem.c[n];
-  Vector2d ct = problem.c.segment<2>(t);
+/// A contact in space on its way through one phase after the other.
+class InSpace {
+ public:
+  InSpace(const ImpactProblem& problem, int contact)
+      : problem_(problem),
+        n_(contact),
+        t_(problem.tangent(contact)),
+        sliding_{problem.G(n_, n_), problem.mu[contact], problem.G.block<2, 1>(t_, n_),
+                 problem.G.block<2, 2>(t_, t_)},
+        speed_(problem.c.lpNorm<Eigen::Infinity>()),
+        course_(problem, contact),
+        ct_(problem.c.segment<2>(t_)),
+        result_{.impulse = VectorXd::Zero(problem.c.size()), .c_plus = problem.c} {}
 
-  SingleResult result{.impulse = VectorXd::Zero(problem.c.size()), .c_plus = problem.c};
-  if (cn >= 0) {
-    result.finished = true;
-    return result;
+  SingleResult run() {
+    result_.finished = course_.done();
+    if (course_.done() || !(sliding_.Gnn > 0)) return result_;  // joints hold it fast
+    for (int phase = 0; phase < 2 && !course_.done(); ++phase) {
+      const bool restitution = course_.restitution();
+      if (!slide()) return result_;
+      if (!course_.done() && course_.restitution() == restitution && !rest()) return result_;
+    }
+    result_.finished = true;
+    conclude(problem_, n_, course_.done() ? course_.cn : 0, result_);
+    if (!result_.path.empty() && result_.path.back().state == ContactState::kSticking)
+      result_.c_plus.segment<2>(t_).setZero();
+    return result_;
   }
-  if (!(sliding.Gnn > 0)) return result;  // joints hold it fast: no impulse moves it
-  const auto take = [&](ContactState state, double s, const Vector2d& friction) {
-    if (!result.path.empty()) result.bends.push_back(problem.c + problem.G * result.impulse);
-    result.impulse[n] += s;
-    result.impulse.segment<2>(t) += friction;
-    result.path.push_back({state, s});
-  };
 
-  // sliding, until the impact or the slip ends
-  if (sliding.mu == 0) {
-    take(ContactState::kSliding, -cn / sliding.Gnn, Vector2d::Zero());
-    cn = 0;
-  } else if (ct.norm() > 1e-12 * speed) {
+ private:
+  void take(ContactState state, double s, const Vector2d& friction) {
+    if (!result_.path.empty()) result_.bends.push_back(problem_.c + problem_.G * result_.impulse);
+    result_.impulse[n_] += s;
+    result_.impulse.segment<2>(t_) += friction;
+    result_.path.push_back({state, s, course_.restitution()});
+  }
+
+  /// Sliding, until the phase or the slip ends; false where it jams.
+  bool slide() {
+    if (sliding_.mu == 0) {
+      const double s = course_.left(sliding_.Gnn);
+      take(ContactState::kSliding, s, Vector2d::Zero());
+      course_.go(s, sliding_.Gnn, true);
+      ct_ += s * sliding_.Gtn;
+      return true;
+    }
+    if (ct_.norm() <= 1e-12 * speed_) return true;
     // in units of the speed and of G, so that tolerances mean the same for all components
-    const double rate = sliding.Gnn + sliding.Gtt.norm(), unit = speed / rate;
-    const Sliding scaled{sliding.Gnn / rate, sliding.mu, sliding.Gtn / rate, sliding.Gtt / rate};
+    const double rate = sliding_.Gnn + sliding_.Gtt.norm(), unit = speed_ / rate;
+    const Sliding scaled{sliding_.Gnn / rate, sliding_.mu, sliding_.Gtn / rate,
+                         sliding_.Gtt / rate};
+    const auto over = [&](const Sliding::State& at) {
+      return course_.over(speed_ * at[3], course_.s + unit * at[2],
+                          course_.work + speed_ * unit * at[6]);
+    };
     ode::DormandPrince<Sliding::State> solver({.rtol = 1e-11, .atol = 1e-13});
     Sliding::State x;
-    x << std::atan2(ct.y(), ct.x()), std::log(ct.norm() / speed), 0, cn / speed, 0, 0;
+    x << std::atan2(ct_.y(), ct_.x()), std::log(ct_.norm() / speed_), 0, course_.cn / speed_, 0, 0,
+        0;
     const double slip_ends = x[1] + std::log(1e-15);
     solver.start(scaled, 0, x);
     bool ended = false;
     std::optional<double> straight = scaled.settled(x[0]);
     while (!ended && !straight && x[1] > slip_ends) {
       if (solver.steps() > 20'000 || solver.step(scaled, HUGE_VAL) != ode::StepStatus::kAccepted)
-        return result;
-      ended = solver.x()[3] >= 0;
+        return false;
+      ended = over(solver.x()) >= 0;
       if (ended) {
-        // where cn vanishes: bisection of the dense output, then a step of full order to there
+        // where the phase ends: bisection of the dense output, then a step of full order to there
         double low = solver.t_old(), high = solver.t();
         for (int i = 0; i < 60; ++i) {
           const double middle = 0.5 * (low + high);
           solver.dense(middle, x);
-          (x[3] < 0 ? low : high) = middle;
+          (over(x) < 0 ? low : high) = middle;
         }
         solver.shorten(scaled, high);
       }
       x = solver.x();
       if (ended || x[1] <= slip_ends) break;
-      result.bends.push_back(
-          problem.c + unit * (problem.G.col(n) * x[2] + problem.G.middleCols<2>(t) * x.tail<2>()));
+      result_.bends.push_back(
+          problem_.c + problem_.G * result_.impulse +
+          unit * (problem_.G.col(n_) * x[2] + problem_.G.middleCols<2>(t_) * x.segment<2>(4)));
       straight = scaled.settled(x[0]);
     }
+    double slip = std::exp(x[1]);
     if (straight) {
-      // the rest of the slip is a straight line, to its end or to that of the impact
-      const double r = std::exp(x[1]), along = scaled.pull(*straight).x();
-      const double lift = scaled.lift(*straight);
-      const double stops = along < 0 ? -r / along : HUGE_VAL,
-                   lifts = lift > 0 ? -x[3] / lift : HUGE_VAL;
+      // the rest of the slip is a straight line, to its end or to that of the phase
+      const double along = scaled.pull(*straight).x(), lift = scaled.lift(*straight);
+      const double stops = along < 0 ? -slip / along : HUGE_VAL;
+      const double lifts = course_.left(rate * lift, speed_ * x[3], course_.s + unit * x[2],
+                                        course_.work + speed_ * unit * x[6]) /
+                           unit;
       const double s = std::min(stops, lifts);
-      if (!std::isfinite(s)) return result;  // jammed: no impulse here lifts the contact
+      if (!std::isfinite(s)) return false;  // jammed: no impulse here lifts the contact
       ended = lifts <= stops;
+      slip += s * along;
+      x[0] = *straight;
+      x[6] += s * (x[3] + 0.5 * s * lift);
       x[2] += s;
       x[3] += s * lift;
-      x.tail<2>() -= scaled.mu * s * Sliding::direction(*straight);
+      x.segment<2>(4) -= scaled.mu * s * Sliding::direction(*straight);
     }
-    take(ContactState::kSliding, unit * x[2], unit * x.tail<2>());
-    cn = ended ? 0 : speed * x[3];
+    take(ContactState::kSliding, unit * x[2], unit * x.segment<2>(4));
+    course_.s += unit * x[2];
+    course_.work += speed_ * unit * x[6];
+    course_.cn = speed_ * x[3];
+    ct_ = ended ? Vector2d(speed_ * slip * Sliding::direction(x[0])) : Vector2d::Zero();
+    if (ended) course_.end();
+    return true;
   }
 
-  // at rest: friction holds, or the contact slides off in the one direction that stays
-  if (cn < 0) {
-    const Vector2d hold = -sliding.Gtt.completeOrthogonalDecomposition().solve(sliding.Gtn);
-    const bool sticks = hold.norm() <= sliding.mu;
-    const Vector2d ratio = sticks ? hold : Vector2d(-sliding.mu * sliding.departure());
-    const double lift = sliding.Gnn + sliding.Gtn.dot(ratio);
-    const bool jams = lift <= rounding(sliding.Gnn + sliding.Gtn.cwiseAbs().dot(ratio.cwiseAbs()));
-    if (jams && cn < -kAtOnce * speed) return result;  // no impulse here lifts the contact
-    if (!jams)
-      take(sticks ? ContactState::kSticking : ContactState::kSliding, -cn / lift,
-           -cn / lift * ratio);
+  /// At rest: friction holds, or the contact slides off in the one direction that stays. False
+  /// where it jams.
+  bool rest() {
+    const Vector2d hold = -sliding_.Gtt.completeOrthogonalDecomposition().solve(sliding_.Gtn);
+    const bool sticks = hold.norm() <= sliding_.mu;
+    const Vector2d ratio = sticks ? hold : Vector2d(-sliding_.mu * sliding_.departure());
+    const double lift = sliding_.Gnn + sliding_.Gtn.dot(ratio);
+    const bool jams =
+        lift <= rounding(sliding_.Gnn + sliding_.Gtn.cwiseAbs().dot(ratio.cwiseAbs()));
+    if (jams) return course_.cn >= -kAtOnce * speed_;  // no impulse here lifts the contact
+    const double s = course_.left(lift);
+    take(sticks ? ContactState::kSticking : ContactState::kSliding, s, s * ratio);
+    course_.go(s, lift, true);
+    ct_ = sticks ? Vector2d::Zero() : Vector2d(s * (sliding_.Gtn + sliding_.Gtt * ratio));
+    return true;
   }
-  result.finished = true;
-  conclude(problem, contact, result);
-  if (!result.path.empty() && result.path.back().state == ContactState::kSticking)
-    result.c_plus.segment<2>(t).setZero();
-  return result;
-}
+
+  const ImpactProblem& problem_;
+  int n_, t_;
+  Sliding sliding_;
+  double speed_;
+  Course course_;
+  Vector2d ct_;
+  SingleResult result_;
+};
 
 }  // namespace
 
 SingleResult single(const ImpactProblem& problem, int contact) {
   if (contact < 0 || contact >= problem.contacts())
     throw std::invalid_argument("single: there is no contact " + std::to_string(contact));
-  return problem.tangents == 1 ? in_plane(problem, contact) : in_space(problem, contact);
+  return problem.tangents == 1 ? in_plane(problem, contact) : InSpace(problem, contact).run();
 }
 
 }  // namespace routh

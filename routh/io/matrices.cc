@@ -57,6 +57,26 @@ std::vector<std::string> complete_names(std::vector<std::string> names, Eigen::I
   return names;
 }
 
+/// Coefficients of restitution, all of them.
+VectorXd complete_restitution(const VectorXd& e, Eigen::Index contacts, const Refuse& refuse) {
+  if (e.size() == 0) return VectorXd::Zero(contacts);
+  if (e.size() != contacts)
+    refuse("e", fmt::format("has {} entries; there are {} contacts", e.size(), contacts));
+  for (Eigen::Index i = 0; i < contacts; ++i) {
+    if (!(e[i] >= 0 && e[i] <= 1))
+      refuse("e", fmt::format("[{}]: {} is no coefficient of restitution; it must be between 0 and "
+                              "1",
+                              i, e[i]));
+  }
+  return e;
+}
+
+VectorXd read_restitution(const Field& field, Eigen::Index contacts) {
+  if (!field.has("e")) return {};
+  return field["e"].is_sequence() ? field["e"].vector()
+                                  : VectorXd::Constant(contacts, field["e"].number());
+}
+
 /// Where the rows of a problem are found when they stand contact by contact.
 std::vector<int> rows_by_contact(int contacts, int tangents) {
   std::vector<int> rows;
@@ -74,7 +94,7 @@ Refuse refuse_in(const Field& field) {
 }  // namespace
 
 void fill(Scenario& scenario, PlainMatrices given, const Refuse& refuse) {
-  const auto& [M, Jn, Jt, mu, v, A, named] = given;
+  const auto& [M, Jn, Jt, mu, v, A, named, restitution] = given;
   const Eigen::Index nv = v.size(), m = Jn.rows();
   if (nv == 0) refuse("v", "must have at least one number");
   if (M.rows() != nv || M.cols() != nv) {
@@ -93,6 +113,7 @@ void fill(Scenario& scenario, PlainMatrices given, const Refuse& refuse) {
   check_finite("M", M, refuse), check_finite("Jn", Jn, refuse), check_finite("Jt", Jt, refuse);
   check_finite("v", v, refuse), check_finite("A", A, refuse);
   check_friction(mu, m, refuse);
+  const VectorXd e = complete_restitution(restitution, m, refuse);
   if (A.size() > 0 && A.cols() != nv)
     refuse("A", fmt::format("has {} columns; v has {} entries", A.cols(), nv));
   if (A.size() > 0 && (A * v).lpNorm<Eigen::Infinity>() >
@@ -106,7 +127,8 @@ void fill(Scenario& scenario, PlainMatrices given, const Refuse& refuse) {
                               .phi = 0,
                               .Jn = Jn.row(i),
                               .Jt = Jt.middleRows(i * tangents, tangents),
-                              .mu = mu[i]});
+                              .mu = mu[i],
+                              .e = e[i]});
   }
   for (Eigen::Index i = 0; i < nv; ++i) scenario.velocities.push_back(std::to_string(i));
   terms.M = std::move(given.M);
@@ -117,19 +139,20 @@ void fill(Scenario& scenario, PlainMatrices given, const Refuse& refuse) {
 }
 
 void read_matrices(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "M", "Jn", "Jt", "mu", "v", "A", "names", "impact"});
+  field.allow_keys({"title", "parameters", "M", "Jn", "Jt", "mu", "e", "v", "A", "names", "impact"});
   PlainMatrices given{.M = field["M"].matrix(),
                       .Jn = field["Jn"].matrix(),
                       .Jt = field["Jt"].matrix(),
                       .v = field["v"].vector(),
                       .names = read_names(field)};
   given.mu = read_friction(field, given.Jn.rows());
+  given.e = read_restitution(field, given.Jn.rows());
   if (field.has("A")) given.A = field["A"].matrix();
   fill(scenario, std::move(given), refuse_in(field));
 }
 
 void fill(Scenario& scenario, PlainContactSpace given, const Refuse& refuse) {
-  const auto& [G, c, mu, tangents, named] = given;
+  const auto& [G, c, mu, tangents, named, restitution] = given;
   const Eigen::Index n = c.size();
   if (n == 0 || n % (1 + tangents) != 0) {
     refuse("c", fmt::format("has {} entries; with {} of every contact ({}) it must have {} times "
@@ -144,6 +167,7 @@ void fill(Scenario& scenario, PlainContactSpace given, const Refuse& refuse) {
   }
   check_finite("G", G, refuse), check_finite("c", c, refuse);
   check_friction(mu, m, refuse);
+  const VectorXd e = complete_restitution(restitution, m, refuse);
   const double size = G.cwiseAbs().maxCoeff();
   if ((G - G.transpose()).cwiseAbs().maxCoeff() > kAsymmetry * size)
     refuse("G", "must be symmetric");
@@ -170,7 +194,8 @@ void fill(Scenario& scenario, PlainContactSpace given, const Refuse& refuse) {
                                        .phi = 0,
                                        .Jn = rows.row(i),
                                        .Jt = rows.middleRows(m + i * tangents, tangents),
-                                       .mu = mu[i]});
+                                       .mu = mu[i],
+                                       .e = e[i]});
     scenario.velocities.push_back(names[i] + " normal");
   }
   for (int i = 0; i < m; ++i) {
@@ -181,7 +206,7 @@ void fill(Scenario& scenario, PlainContactSpace given, const Refuse& refuse) {
 }
 
 void read_contact_space(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "G", "c", "mu", "tangents", "order", "names", "impact"});
+  field.allow_keys({"title", "parameters", "G", "c", "mu", "e", "tangents", "order", "names", "impact"});
   const double tangents = field.number_or("tangents", 1);
   if (tangents != 1 && tangents != 2) field["tangents"].fail("must be 1 (planar) or 2 (in space)");
   const std::string order = field.text_or("order", "normals_first");
@@ -194,6 +219,7 @@ void read_contact_space(const Field& field, Scenario& scenario) {
   const Eigen::Index n = given.c.size();
   const int m = static_cast<int>(n) / (1 + given.tangents);
   given.mu = read_friction(field, m);
+  given.e = read_restitution(field, m);
   // where the sizes fit; fill() says so where they do not
   if (order == "by_contact" && given.G.rows() == n && given.G.cols() == n &&
       n == m * (1 + given.tangents)) {

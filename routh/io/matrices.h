@@ -13,6 +13,7 @@ struct PlainMatrices {
   Eigen::VectorXd mu, v;                ///< one for each contact; nv
   Eigen::MatrixXd A = {};               ///< bilateral rows; empty: none
   std::vector<std::string> names = {};  ///< of the contacts; none: A, B, ..
+  Eigen::VectorXd e = {};               ///< coefficients of restitution; none: zero
 };
 /// The same in contact space.
 struct PlainContactSpace {
@@ -20,6 +21,7 @@ struct PlainContactSpace {
   Eigen::VectorXd c, mu;
   int tangents = 1;
   std::vector<std::string> names = {};
+  Eigen::VectorXd e = {};
 };
 /// Throws for a field, saying what is wrong with it.
 using Refuse = std::function<void(const std::string& field, const std::string& what)>;
@@ -36,10 +38,10 @@ Scenario scenario_of(Given given) {
   return scenario;
 }
 
-/// Plain matrices: M, Jn, Jt, mu, v and optionally A and names of contacts. Throws InputError.
+/// Plain matrices: M, Jn, Jt, mu, v and optionally A, e and names of contacts. Throws InputError.
 void read_matrices(const Field& field, Scenario& scenario);
 
-/// Contact space itself: the Delassus matrix G, c, mu and optionally the number of tangents, the
+/// Contact space itself: the Delassus matrix G, c, mu and optionally e, the number of tangents, the
 /// order of the rows and names of contacts. Throws InputError.
 void read_contact_space(const Field& field, Scenario& scenario);
 

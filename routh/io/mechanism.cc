@@ -354,13 +354,14 @@ struct Reader {
   }
 
   void contact(const Field& f) {
-    f.allow_keys({"name", "between", "friction", "for"});
+    f.allow_keys({"name", "between", "friction", "restitution", "for"});
     const Field between = f["between"];
     if (!between.is_sequence() || between.size() != 2)
       between.fail("must be two features, such as [block.hull.bottom_left, ground]");
     const std::string name = f["name"].text();
     if (!contacts.insert(name).second) f["name"].fail("another contact is called '" + name + "'");
-    const double mu = f["friction"].number();
+    const double mu = f["friction"].number(), e = f.number_or("restitution", 0);
+    if (!(e >= 0 && e <= 1)) f["restitution"].fail(fmt::format("{} must be between 0 and 1", e));
     if (loaded.mechanism.contacts().size() * static_cast<std::size_t>(loaded.mechanism.nv()) >
         kLargestJacobian)
       f.fail(fmt::format("too many contacts: {} of {} coordinates",
@@ -379,7 +380,7 @@ struct Reader {
         if (parts.size() == 3)
           polygon->other = directory.named_shape(between[0], parts[0], parts[1]).vertices;
       }
-      add(f, ContactPair{name, std::get<Round>(first), second, mu});
+      add(f, ContactPair{name, std::get<Round>(first), second, mu, e});
       return;
     }
     const auto corners = [&](const Shape& s, int body, auto against, bool both) {
@@ -388,8 +389,8 @@ struct Reader {
         const std::string corner = s.vertices.size() == 4 ? kBoxCorners[k] : fmt::format("{}", k);
         const std::string whose =
             both ? fmt::format("{}.{}", loaded.mechanism.bodies()[body].name, corner) : corner;
-        add(f,
-            ContactPair{fmt::format("{}.{}", name, whose), {body, s.vertices[k], 0}, against, mu});
+        add(f, ContactPair{
+                   fmt::format("{}.{}", name, whose), {body, s.vertices[k], 0}, against, mu, e});
       }
     };
     const Shape* other = directory.shape(between[1], other_owner);

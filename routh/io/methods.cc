@@ -195,6 +195,12 @@ HybridOptions hybrid_options(const Scenario& scenario, const Course& course, int
                                               : FrictionModel::kAuto;
   if (course.rtol != 0) o.rtol = course.rtol, o.atol = 1e-2 * course.rtol;
   if (!course.law.empty() && course.law != "plastic") o.law = impact_law(course.law, course.seed);
+  if (course.law == "plastic" && scenario.moving()->bounces())
+    throw InputError(
+        "--law plastic: contacts of the scenario bounce; set their restitution to 0, or take "
+        "another law");
+  if (scenario.run.restitution != Restitution::kByLaw)
+    o.law = with_restitution(o.law ? o.law : impact_law("simultaneous"), scenario.run.restitution);
   o.progress = course.progress;
   return o;
 }
@@ -221,6 +227,8 @@ TimeSteppingOptions time_stepping_options(const Scenario& scenario, const Course
       throw InputError("--law: needs the instants of impacts; leave out --detection off");
     o.law = impact_law(course.law, course.seed);
   }
+  if (scenario.run.restitution != Restitution::kByLaw)
+    o.law = with_restitution(o.law ? o.law : impact_law("simultaneous"), scenario.run.restitution);
   o.progress = course.progress;
   return o;
 }

@@ -64,6 +64,13 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
   try {
     auto system = std::make_shared<mujoco::System>(
         text.empty() ? mujoco::System(file) : mujoco::System::from_text(text, file));
+    if (start.restitution) {
+      try {
+        system->set_restitution(*start.restitution);
+      } catch (const std::invalid_argument& e) {
+        throw InputError(fmt::format("--set restitution: {}", e.what()));
+      }
+    }
     const State state = state_of(*system, start, name);
     Scenario scenario{.name = name, .title = system->title()};
     if (scenario.title.empty()) scenario.title = std::filesystem::path(file).stem().string();
@@ -72,6 +79,9 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
     scenario.q = state.q, scenario.v = state.v;
     scenario.terms = system->terms(state.q, state.v);
     scenario.run.touching = kTouching;
+    if (system->bounces())
+      scenario.parameters.push_back(
+          {"restitution", system->restitution(), "", "of all contacts between geometries"});
     scenario.what = Model{system, system->keyframes(), system->notes()};
     return scenario;
   } catch (const std::invalid_argument& e) {

@@ -13,6 +13,8 @@ namespace {
 
 using Eigen::VectorXd;
 
+constexpr double kRounding = 1e-9;  // of an energy, relative
+
 double since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
@@ -27,12 +29,14 @@ ReducedImpact in_contact_space(const Scenario& s, std::vector<int> contacts) {
                         .contacts = std::move(contacts)};
   reduced.problem.tangents = static_cast<int>(n / m) - 1;
   for (Eigen::Index i = 0; i < m; ++i) reduced.problem.mu[i] = s.terms.contacts[i].mu;
+  reduced.problem.e = restitutions(s.terms, reduced.contacts);
   return reduced;
 }
 
 OutcomeRow sequence_row(const ImpactCase& impact, const SequentialOutcome& s) {
   OutcomeRow row = outcome_row(impact, "sequential", s.outcome);
   row.order = s.order;
+  row.zeno = s.zeno;
   row.path = s.path;
   return row;
 }
@@ -103,6 +107,7 @@ ImpactCase impact_case(Scenario scenario) {
   }
   ImpactProblem& p = impact.reduced.problem;
   p.edges = s.run.edges.value_or(0);
+  p.restitution = s.run.restitution;
   if (s.run.impact.step <= 0) {
     impact.scenario.run.impact.step =
         impact.approaching() ? -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean()
@@ -123,6 +128,8 @@ OutcomeRow outcome_row(const ImpactCase& impact, const std::string& law, const O
   row.velocity = impact.reduced.lift(impact.scenario.v, outcome.impulse);
   row.energy = kinetic_energy(impact.scenario.terms, row.velocity);
   row.modes = contact_states(impact.problem(), outcome.c_plus);
+  if (energy_gain(impact.problem(), outcome) > kRounding)
+    row.gained = row.energy - kinetic_energy(impact.scenario.terms, impact.scenario.v);
   return row;
 }
 
@@ -189,7 +196,8 @@ ImpactReport report_all(const ImpactCase& impact, const AmbiguityOptions& option
 
 std::vector<OutcomeRow> law_paths(const ImpactCase& impact) {
   ImpactReport report;
-  report.known.simultaneous = simultaneous(impact.problem());
+  if (impact.problem().restitution != Restitution::kStronge || !impact.problem().bounces())
+    report.known.simultaneous = simultaneous(impact.problem());
   report.known.sequential = sequential(impact.problem());
   add_found(impact, report);
   return report.paths;

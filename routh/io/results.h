@@ -46,8 +46,10 @@ struct OutcomeRow {
   Outcome outcome;
   Eigen::VectorXd velocity;
   double energy = 0;
+  double gained = 0;  ///< energy that the law adds [J], where that is more than rounding
   std::vector<ContactState> modes;
   std::optional<std::vector<int>> order = {};  ///< sequential: of the contacts; single: the contact
+  double zeno = 0;                             ///< sequential: ratio of rounds that never end
   std::vector<SingleSegment> segments = {};    ///< single
   std::vector<Eigen::VectorXd> path = {};      ///< contact velocities on the way, for figures
 

@@ -47,14 +47,18 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
   j["impulse"] = list(row.outcome.impulse);
   j["energy"] = row.energy;
   j["residual"] = row.outcome.residual;
+  if (row.gained > 0) j["energy_gain"] = row.gained;
+  if (row.zeno > 0) j["zeno"] = row.zeno;
   if (row.order) {
     j["order"] = Json::array();
     for (const int i : *row.order) j["order"].push_back(impact.names[i]);
   }
   if (!row.segments.empty()) {
     j["path"] = Json::array();
-    for (const auto& [state, impulse] : row.segments)
+    for (const auto& [state, impulse, restitution] : row.segments) {
       j["path"].push_back({{"state", std::string(to_string(state))}, {"normal_impulse", impulse}});
+      if (p.bounces()) j["path"].back()["phase"] = restitution ? "restitution" : "compression";
+    }
   }
   return j;
 }
@@ -213,6 +217,8 @@ Json report_json(const ImpactCase& impact, const ImpactReport& report, Json rows
   j["velocities"] = impact.scenario.velocities;
   if (p.tangents == 2) j["cone"] = p.circular() ? "circular" : "polygon";
   if (p.tangents == 2 && !p.circular()) j["edges"] = p.edges;
+  if (p.bounces())
+    j["restitution"] = {{"e", list(p.e)}, {"meaning", std::string(to_string(p.restitution))}};
   const auto* model = std::get_if<Model>(&impact.scenario.what);
   if (model && !model->notes.empty()) j["notes"] = model->notes;
   j["before"] = {{"velocity", list(impact.scenario.v)},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "routh/event_selected/systems.h"
+#include "routh/impact/problem.h"
 #include "routh/model/limb.h"
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
@@ -76,7 +77,8 @@ struct RunDefaults {
   double touching = 1e-6;  ///< gaps up to this take part in an impact [m]
   /// Of friction cones in space; 0: circular. Not given: as suits the law or method.
   std::optional<int> edges;
-  bool extreme_points = false;  ///< leave out contacts inside a patch of others
+  bool extreme_points = false;                    ///< leave out contacts inside a patch of others
+  Restitution restitution = Restitution::kByLaw;  ///< what coefficients of restitution mean
   ImpactDefaults impact;
   SimulationDefaults simulation;
 };
@@ -126,7 +128,8 @@ struct Override {
 struct ModelStart {
   std::string state;
   std::vector<double> qpos, qvel;
-  std::optional<double> drop;  ///< falls from this height above the ground [m]
+  std::optional<double> drop;              ///< falls from this height above the ground [m]
+  std::optional<double> restitution = {};  ///< of all its contacts, in place of the file's
 
   bool given() const { return !state.empty() || !qpos.empty() || !qvel.empty() || drop; }
 };

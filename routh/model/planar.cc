@@ -127,8 +127,16 @@ int PlanarMechanism::add(Force force) {
 
 int PlanarMechanism::add(ContactPair contact) {
   require_not_negative("contact '" + contact.name + "'", "friction", contact.mu);
+  if (!(contact.e >= 0 && contact.e <= 1))
+    throw std::invalid_argument("contact '" + contact.name +
+                                "': restitution must be between 0 and 1");
   contacts_.push_back(std::move(contact));
   return static_cast<int>(contacts_.size()) - 1;
+}
+
+bool PlanarMechanism::bounces() const {
+  return std::any_of(contacts_.begin(), contacts_.end(),
+                     [](const ContactPair& contact) { return contact.e > 0; });
 }
 
 std::vector<int> PlanarMechanism::groups() const {
@@ -430,6 +438,7 @@ void PlanarMechanism::fill_contact(Scratch& s, const ContactPair& pair, Contact&
   contact.name = pair.name;
   contact.phi = touch.phi;
   contact.mu = pair.mu;
+  contact.e = pair.e;
   contact.point << on_a, 0;
   contact.normal << n, 0;
   contact.Jn.setZero(nv());

@@ -130,6 +130,7 @@ struct ContactPair {
   Round first;
   std::variant<Edge, Round, Polygon, Track> second;
   double mu = 0;
+  double e = 0;  ///< coefficient of restitution, between 0 and 1
 };
 
 /// Where a body is and how it moves.
@@ -171,6 +172,7 @@ class PlanarMechanism : public System {
   double potential_energy(const Eigen::VectorXd& q) const override;
   std::vector<int> groups() const override;
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
+  bool bounces() const override;
 
   std::vector<Frame> frames(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
   const std::vector<Body>& bodies() const { return bodies_; }

@@ -16,6 +16,7 @@ struct Contact {
   Eigen::RowVectorXd Jn;  ///< 1 x nv, Jn v < 0 approaches
   Eigen::MatrixXd Jt;     ///< tangents (1 or 2) x nv
   double mu = 0;          ///< Coulomb coefficient
+  double e = 0;           ///< coefficient of restitution
   double bias_n = 0;      ///< d/dt(Jn) v [m/s²]: normal acceleration at v̇ = 0
   double bias_t = 0;      ///< d/dt(Jt) v [m/s²], of planar contacts
   /// Where, in world coordinates [m], and the direction from the second body to the first; for
@@ -84,6 +85,9 @@ class System {
   /// Moves q by the velocity v for a time dt: q + dt v, unless coordinates such as quaternions live
   /// on a manifold and nq() differs from nv().
   virtual void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const;
+
+  /// Can a contact have a coefficient of restitution above zero?
+  virtual bool bounces() const { return false; }
 
   /// Are contacts found anew at every configuration, so that their number changes?
   virtual bool contacts_vary() const { return false; }

@@ -26,12 +26,27 @@ std::unique_ptr<System::Impl> System::checked(const mjModel_& model, const std::
   return impl;
 }
 
-System::System(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+System::System(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) { read_restitution(); }
+
+void System::read_restitution() {
+  const mjModel& m = impl_->wide();
+  const int number = mj_name2id(&m, mjOBJ_NUMERIC, "restitution");
+  if (number >= 0 && m.numeric_size[number] > 0)
+    set_restitution(m.numeric_data[m.numeric_adr[number]]);
+}
+
+void System::set_restitution(double e) {
+  if (!(e >= 0 && e <= 1))
+    throw std::invalid_argument("restitution is " + std::to_string(e) +
+                                "; it must be between 0 and 1");
+  restitution_ = e;
+}
 
 System::System(const std::string& path) {
   std::string warning;
   const ModelPtr model = load_file(path, warning);
   impl_ = checked(*model, path, std::move(warning));
+  read_restitution();
 }
 
 System System::from_text(std::string_view text, const std::string& name) {
@@ -41,10 +56,13 @@ System System::from_text(std::string_view text, const std::string& name) {
 }
 
 System::System(const System& other)
-    : routh::System(other), impl_(std::make_unique<Impl>(*other.impl_)) {}
+    : routh::System(other),
+      impl_(std::make_unique<Impl>(*other.impl_)),
+      restitution_(other.restitution_) {}
 System::System(System&&) noexcept = default;
 System& System::operator=(System other) noexcept {
   impl_ = std::move(other.impl_);
+  restitution_ = other.restitution_;
   return *this;
 }
 System::~System() = default;
@@ -71,6 +89,7 @@ void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& ter
     work->add_spin_terms(v, terms);
   }
   work->fill_contacts(terms);
+  for (Contact& contact : terms.contacts) contact.e = contact.pair < 0 ? 0 : restitution_;
   work->fill_joints(terms);
   if (wanted.joint_bias) work->fill_joint_bias(q, v, terms);
 }

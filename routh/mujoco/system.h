@@ -72,6 +72,12 @@ class System final : public routh::System {
   double reach() const;
   void set_reach(double reach);
 
+  /// Coefficient of restitution of all contacts between geometries, between 0 and 1. From the file
+  /// it is the custom numeric "restitution", else zero.
+  double restitution() const { return restitution_; }
+  void set_restitution(double e);
+  bool bounces() const override { return restitution_ > 0; }
+
   /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
   /// infinite beyond the reach.
   double clearance(const Eigen::VectorXd& q, int joint) const;
@@ -103,9 +109,11 @@ class System final : public routh::System {
  private:
   struct Impl;
   explicit System(std::unique_ptr<Impl> impl);
+  void read_restitution();
   static std::unique_ptr<Impl> checked(const mjModel_& model, const std::string& name,
                                        std::string warning);
   std::unique_ptr<Impl> impl_;
+  double restitution_ = 0;
 };
 
 }  // namespace routh::mujoco

@@ -127,8 +127,9 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
   const auto work = [&](bool reports) {
     for (std::uint64_t k = next++; k < options.runs && !stop; k = next++) {
       try {
-        Trajectory t =
-            motion(impact_law(options.law, mixed(options.seed, k)), [&, reports](double) {
+        Trajectory t = motion(
+            with_restitution(impact_law(options.law, mixed(options.seed, k)), options.restitution),
+            [&, reports](double) {
               if (reports && options.progress && !options.progress(done)) stop = true;
               return !stop;
             });

@@ -16,8 +16,9 @@ struct EnsembleOptions {
   std::uint64_t runs = 1024;
   std::uint64_t seed = 0;
   std::string law = "set";  ///< of impact_law(); the others give every run the same motion
-  int threads = 0;          ///< 0: all cores. Results do not depend on it.
-  std::uint64_t keep = 0;   ///< trajectories returned: those of the first runs
+  Restitution restitution = Restitution::kByLaw;  ///< what coefficients of restitution mean
+  int threads = 0;                                ///< 0: all cores. Results do not depend on it.
+  std::uint64_t keep = 0;  ///< trajectories returned: those of the first runs
   /// Called now and then with the number of runs done, from the calling thread; false stops.
   std::function<bool(std::uint64_t)> progress = {};
 };

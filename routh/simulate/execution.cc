@@ -58,6 +58,8 @@ bool Execution::flow(double at, const VectorXd& state, VectorXd& dxdt) {
 void Execution::begin() {
   require(!o.law || kernel.limbs().empty(),
           "law: impacts of limbs without mass have the plastic map alone; leave the law out");
+  require(!system.bounces() || kernel.limbs().empty(),
+          "restitution: impacts of limbs without mass have the plastic map alone; set it to 0");
   kernel.evaluate(t, q, v);
   const Terms& terms = kernel.terms();
   require_one_tangent(terms, "hybrid simulation");
@@ -192,7 +194,9 @@ void Execution::impact(const std::vector<int>& scope) {
   event.q = q;
   event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(scope.size()));
   Mode next(mode.size(), Grip::kOpen);
-  if (o.law) {
+  const bool bounces = std::any_of(scope.begin(), scope.end(),
+                                   [&](int k) { return kernel.terms().contacts[k].e > 0; });
+  if (o.law || bounces) {
     law_impact(scope, event, next);
   } else {
     const ModeChoice choice = logic.impulse_velocity(mode, scope, o.dt_pseudo);
@@ -207,13 +211,19 @@ void Execution::impact(const std::vector<int>& scope) {
   enter(next);
   event.v_plus = v;
   event.mode_after = next;
+  // contacts that bounce are closed at the end of their bouncing
+  Mode touched = next;
+  for (const int k : scope) {
+    if (kernel.terms().contacts[k].e > 0 && !closed(touched[k])) touched[k] = start_grip(k);
+  }
   note(std::move(event));
-  if (!recorder.stopped() && o.dt_pseudo == 0) pass_zeno();
+  if (!recorder.stopped() && o.dt_pseudo == 0) pass_zeno(touched);
 }
 
 void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& next) {
   const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
-  const ChosenOutcome chosen = o.law(reduced.problem, log.events.size());
+  const ImpactLaw law = o.law ? o.law : impact_law("simultaneous");
+  const ChosenOutcome chosen = law(reduced.problem, log.events.size());
   event.outcomes = chosen.outcomes;
   for (const VectorXd& impulse_at : chosen.path)
     event.path.push_back(in_turn(reduced.problem, impulse_at, 1));
@@ -389,8 +399,8 @@ void Execution::storm() {
                                                    "; a pseudo-impulse may end it");
 }
 
-void Execution::pass_zeno() {
-  const auto found = zeno.impact(t, q, v, mode);
+void Execution::pass_zeno(const Mode& touched) {
+  const auto found = zeno.impact(t, q, v, touched);
   if (!found) return;
   const double tail = found->state.time - t;
   if (found->error > o.zeno_error && tail > kZenoTail) return;

@@ -112,8 +112,9 @@ struct Execution {
 
   void storm();
 
-  /// Past an accumulation point of impacts, when the last ones show its tail.
-  void pass_zeno();
+  /// Past an accumulation point of impacts, when the last ones show its tail. `touched`: the mode
+  /// after this one, with the contacts that bounced closed.
+  void pass_zeno(const Mode& touched);
 
   // flow
 

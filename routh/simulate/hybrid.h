@@ -33,7 +33,8 @@ struct HybridOptions {
   double every = 0;      ///< record at these intervals [s]; 0: at every step
   double dt_pseudo = 0;  ///< δt of the pseudo-impulse [s], P4 (56)
   FrictionModel friction = FrictionModel::kAuto;
-  ImpactLaw law = {};   ///< none: the plastic map into the mode of IV or PIV
+  /// None: the plastic map into the mode of IV or PIV; where contacts bounce, simultaneous.
+  ImpactLaw law = {};
   bool strict = false;  ///< stop where several modes are consistent, even when A4 selects one
   std::vector<Limb> limbs = {};   ///< coordinates without mass
   std::optional<Mode> mode = {};  ///< at the start; none: whatever touches

@@ -71,6 +71,14 @@ ChosenOutcome choose_sample(ImpactProblem problem, std::uint64_t seed, std::uint
 
 }  // namespace
 
+ImpactLaw with_restitution(ImpactLaw law, Restitution means) {
+  return [law = std::move(law), means](const ImpactProblem& problem, std::uint64_t impact) {
+    ImpactProblem meant = problem;
+    meant.restitution = means;
+    return law(meant, impact);
+  };
+}
+
 std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
                                                       const std::vector<int>& sliding) {
   const double fastest = problem.c.cwiseAbs().maxCoeff();

@@ -22,6 +22,9 @@ struct ChosenOutcome {
 /// impact. Throws std::runtime_error when there is no outcome.
 using ImpactLaw = std::function<ChosenOutcome(const ImpactProblem&, std::uint64_t impact)>;
 
+/// The same law where coefficients of restitution have this meaning.
+ImpactLaw with_restitution(ImpactLaw law, Restitution means);
+
 /// Painlevé: friction presses a sliding contact on harder than any force can push it out, so an
 /// impulse acts though nothing collides (P1 section 4.2). Routh's law from rest in the normal
 /// direction: while the contact slips it is pressed on, then it sticks and is pushed out. `sliding`

@@ -54,6 +54,12 @@ int tangents_of(const Terms& terms, const std::vector<int>& contacts) {
 
 }  // namespace
 
+VectorXd restitutions(const Terms& terms, const std::vector<int>& contacts) {
+  VectorXd e(contacts.size());
+  for (std::size_t k = 0; k < contacts.size(); ++k) e[k] = terms.contacts[contacts[k]].e;
+  return (e.array() == 0).all() ? VectorXd() : e;
+}
+
 ReducedImpact reduce(const Terms& terms, const VectorXd& v, double touching) {
   return reduce(terms, v, touching_contacts(terms, touching));
 }
@@ -145,6 +151,7 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
       Jt.setZero();
     p.mu[k] = contact.mu;
   }
+  p.e = restitutions(terms, reduced.contacts);
   const MatrixXd free = mobility.free_part(reduced.J);
   p.G = mobility.delassus(free);
   reduced.W = mobility.response(free);

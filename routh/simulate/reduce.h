@@ -32,6 +32,9 @@ struct ReducedImpact {
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, double touching = 1e-6);
 std::vector<int> touching_contacts(const Terms& terms, double touching);
 
+/// ImpactProblem::e of these contacts: empty where none bounces.
+Eigen::VectorXd restitutions(const Terms& terms, const std::vector<int>& contacts);
+
 /// The same for the contacts listed, touching or not.
 ReducedImpact reduce(const Terms& terms, const Eigen::VectorXd& v, std::vector<int> contacts);
 

@@ -135,7 +135,9 @@ void Stepper::impact() {
   if (!approaching) return;
 
   Event event = begin_impact();
-  if (o.law || (places.size() <= kEnumerate && tangents == 1)) {
+  const bool bounces = std::any_of(places.begin(), places.end(),
+                                   [&](int i) { return here.terms.contacts[i].e > 0; });
+  if (o.law || bounces || (places.size() <= kEnumerate && tangents == 1)) {
     impact_by_law(places, event);
   } else {
     impact_by_step(places, event);

@@ -20,6 +20,10 @@ void validate(const System& system, const State& start, const TimeSteppingOption
   if (!(o.every >= 0)) fail("every must not be negative");
   if (o.law && !o.detection.value_or(true))
     fail("law: without detection a step resolves its impacts by itself; leave out one of the two");
+  if (system.bounces() && !o.detection.value_or(true))
+    fail(
+        "detection: contacts bounce at the instant of an impact; leave it on, or set their "
+        "restitution to 0");
   if (!(o.end > start.time)) {
     fail("end (" + std::to_string(o.end) + " s) must be after the start (" +
          std::to_string(start.time) + " s)");
@@ -40,7 +44,7 @@ TimeSteppingOptions completed(const System& system, TimeSteppingOptions o) {
   o.gamma = o.gamma.value_or(*o.alpha);
   if (o.jacobians == Jacobians::kDefault)
     o.jacobians = *o.alpha == 0.5 ? Jacobians::kMidpoint : Jacobians::kStart;
-  o.detection = o.detection.value_or(!vary || *o.alpha < 1 || o.law);
+  o.detection = o.detection.value_or(!vary || *o.alpha < 1 || o.law || system.bounces());
   return o;
 }
 

@@ -38,6 +38,9 @@
 /// That is how contacts found anew are stepped unless the options say otherwise: one evaluation of
 /// the system a step, however many contacts come and go. (With α < 1 and without detection they
 /// become active after they were passed, as in P3, and bounce.)
+///
+/// Contacts with restitution bounce at their impacts. Where they bounce again within the same step,
+/// or more than `impacts_per_step` times, they are taken into the step: a ball comes to rest.
 namespace routh {
 
 namespace stepping {
@@ -59,7 +62,7 @@ struct TimeSteppingOptions {
   double every = 0;                  ///< record at these intervals [s]; 0: at every step and impact
   Jacobians jacobians = Jacobians::kDefault;
   /// Find collisions inside the step by interpolation; when not given yes, except where contacts
-  /// vary, α is 1 and no law is given. A law needs it.
+  /// vary, α is 1 and no law is given. A law and restitution need it.
   std::optional<bool> detection = {};
   bool stabilise = true;      ///< close joints and pressing contacts after every step
   bool impulses = false;      ///< record Trajectory::impulse, and every impact

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "routh/impact/stepwise.h"
+
+namespace routh {
+
+/// Walks of the set law where contacts bounce: compression and restitution of all contacts
+/// interleave at any rates. A contact keeps what it can give back as one more state, with Stronge's
+/// meaning of e the work E, with Poisson's the impulse P:
+///
+///   cn < 0, compression:   dE = -e² cn dλn,   dP = e dλn
+///   cn ≥ 0, restitution:   dE = -cn dλn,      dP = -dλn
+///
+/// It pushes while cn < 0 or something is left, and the impact is over when none does. Energy is
+/// lost in compression, (1 - e²) of the work, and by friction: with Stronge's meaning no walk gains
+/// any, whatever the order. A contact at rest with nothing left gives way or resists as much as it
+/// is pressed. Friction follows Coulomb's law at the current velocity, with circular cones in
+/// space, as in single.h. Bounds on the normal impulses are drawn as in P1 Algorithm 1; within a
+/// step they are rates, and its path bends where a contact changes phase, sticks, or slides back.
+///
+/// Newton's meaning has no such state: a contact hit twice has no velocity "before". It is refused.
+/// For use by one thread.
+class BounceWalk {
+ public:
+  BounceWalk(const ImpactProblem& problem, const SetOptions& options);
+  StepwiseSample walk(std::uint64_t index, bool with_path);
+
+ private:
+  bool pushes(int contact) const;
+  bool slides(int contact) const;
+  /// What moves, or could by what is stored [m/s].
+  void measure_speed();
+  bool over() const;
+  /// Impulses per unit of the step, λ̇, and the change of velocity, ċ.
+  void find_rates(const Eigen::VectorXd& bound);
+  /// How much of the step passes before a contact changes what it does.
+  double until_event(const Eigen::VectorXd& bound, double left) const;
+  void take(double part);
+
+  ImpactProblem problem_;
+  SetOptions options_;
+  bool energy_;              // Stronge's meaning, else Poisson's
+  double zero_, still_;      // velocities that count as none: of outcomes, on the way
+  Eigen::VectorXd nothing_;  // what may be left of a store
+
+  // on the way
+  Eigen::VectorXd c_, impulse_, store_;
+  Eigen::VectorXd rate_, change_;  // λ̇, ċ
+  double speed_ = 0;
+  double stops_ = 0;           // part of the step in which slow slips are stopped
+  std::vector<char> decided_;  // does the contact push, or is it open? else it rests
+};
+
+}  // namespace routh
