@@ -100,7 +100,9 @@ int run_check(const CheckArguments& a) {
       fmt::format("{}\n\n{}\n{}", describe_verdict(io::verdict(impact, report.known), report.known),
                   describe_before(impact), describe_check(impact, report)),
       std::move(json), 2);
-  return interrupted() ? kUnfinished : kDone;
+  const bool none = report.known.outcomes.empty();
+  if (none && !interrupted()) warn("routh: no outcome was found\n");
+  return interrupted() || none ? kUnfinished : kDone;
 }
 
 }  // namespace

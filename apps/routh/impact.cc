@@ -119,8 +119,6 @@ int run_impact(const ImpactArguments& a) {
         "newton");
   const io::Asked asking = asked(impact, a);
   io::check(impact, asking);
-  if (!impact.approaching())
-    warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
   if (!friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed)
     warn(
         "routh: warning: the friction cone is not pointed: the contacts can jam and laws may not "
@@ -128,6 +126,8 @@ int run_impact(const ImpactArguments& a) {
 
   io::ImpactReport report = io::ask(impact, asking);
   clear_progress();
+  if (!impact.approaching() && report.known.unique() != false)
+    warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
   for (const io::OutcomeRow& row : report.outcomes) {
     if (row.gained <= 0) continue;
     warn(

@@ -18,7 +18,7 @@ std::string amount(double x) {
   if (x >= 1e12) return fmt::format("{:.3g}", x);
   if (x >= 1e6) return fmt::format("{:.4g} million", x / 1e6);
   if (x >= 1e4) return fmt::format("{:.4g} thousand", x / 1e3);
-  return fmt::format("{:.0f}", x);
+  return x == std::floor(x) || x >= 100 ? fmt::format("{:.0f}", x) : fmt::format("{:.2g}", x);
 }
 
 double rounded(double x, double largest, double level) {

@@ -60,6 +60,11 @@ void Places::check() const {
     if (ending == ".gif") io::require_gnuplot();
   }
   if (!plot.empty()) {
+    for (const auto& [option, path] : files) {
+      if (!path.empty() && path != "-" && io::same_file(path, plot))
+        throw io::InputError(
+            fmt::format("{} and --plot name the same place; figures need a folder", option));
+    }
     io::require_gnuplot();
     io::check_folder(plot);
   }

@@ -129,6 +129,7 @@ class Comparison {
   }
 
   bool same() const { return differences_ == 0; }
+  bool nothing() const { return compared_ == 0 && differences_ == 0; }
   std::string text() const {
     if (same()) return fmt::format("{}: {} values\n", toned(Tone::kGood, "the same"), compared_);
     std::string text =
@@ -193,6 +194,8 @@ int run_rerun(const RerunArguments& a) {
   }
   Comparison comparison(a.tolerance, version == kVersion);
   comparison.compare("$", stored.result, now);
+  if (comparison.nothing())
+    throw io::InputError(fmt::format("{}: has no answer to compare with", a.file));
   if (!a.places.quiet()) fmt::print("{}", comparison.text());
   return comparison.same() ? kDone : kUnfinished;
 }

@@ -13,6 +13,8 @@ using Eigen::VectorXd;
 
 constexpr std::size_t kSamplesShown = 8;  // samples that join the outcomes where these are not all
 constexpr std::uint64_t kKept = 4096;
+constexpr double kFiner = 8;  // a step that tells what a step's size does
+constexpr std::uint64_t kFinerSamples = 256;
 
 /// Searches of about a second, by their number alone (policy.h).
 struct Budget {
@@ -47,7 +49,10 @@ Budget budget_of(const ImpactProblem& problem, const AmbiguityOptions& options) 
   set.threads = options.threads;
   const double most = -problem.normal().minCoeff();
   const double mobility = problem.G.diagonal().head(problem.contacts()).mean();
-  set.step = options.step > 0 ? options.step : most > 0 && mobility > 0 ? most / mobility : 1;
+  const double whole = most > 0 && mobility > 0 ? most / mobility : 1;  // stops the fastest alone
+  const double part = policy::judged_step(problem.tangents, m);
+  set.step = options.step > 0 ? options.step : part * whole;
+  set.limit += static_cast<int>(40 / part);
   set.progress = [options](std::uint64_t done) {
     return !(options.stop && options.stop()) && !(options.progress && !options.progress(done));
   };
@@ -73,6 +78,21 @@ void join_samples(const ImpactProblem& problem, Ambiguity& a) {
     a.outcomes.push_back({a.set->kept[places[k]].outcome});
     a.outcomes.back().sample = places[k];
   }
+}
+
+/// How far samples are from each other or, where outcomes are several, from the nearest of these.
+double apart(const SetResult& set, const std::vector<FoundOutcome>& outcomes) {
+  if (set.terminated == 0) return 0;
+  if (outcomes.size() < 2) return (set.c_max - set.c_min).lpNorm<Eigen::Infinity>();
+  double farthest = 0;
+  for (const std::size_t place : ended_samples(set)) {
+    double nearest = HUGE_VAL;
+    for (const Outcome& known : outcomes)
+      nearest = std::min(nearest,
+                         (set.kept[place].outcome.c_plus - known.c_plus).lpNorm<Eigen::Infinity>());
+    farthest = std::max(farthest, nearest);
+  }
+  return farthest;
 }
 
 /// Is some sample none of the outcomes?
@@ -102,7 +122,8 @@ struct Range {
 VectorXd widths(const Ambiguity& a) {
   Range points, set;
   for (const Outcome& outcome : a.outcomes) points.include(outcome.c_plus, outcome.c_plus);
-  if (a.set && a.set->terminated > 0) set.include(a.set->c_min, a.set->c_max);
+  if (a.set && a.set->terminated > 0 && !(a.coarse && points.low.size()))
+    set.include(a.set->c_min, a.set->c_max);
   for (std::size_t k = 0; a.exact && k < a.exact->pieces.size(); ++k) {
     for (const VectorXd& c : a.exact->pieces[k].corners) set.include(c, c);
   }
@@ -128,7 +149,7 @@ std::vector<ContactSpread> differing(const ImpactProblem& p, const Ambiguity& a,
     }
   };
   for (const Outcome& outcome : a.outcomes) take(contact_states(p, outcome.c_plus));
-  if (a.set) {
+  if (a.set && !a.coarse) {
     for (const std::size_t place : ended_samples(*a.set))
       take(contact_states(p, a.set->kept[place].outcome.c_plus));
   }
@@ -170,7 +191,7 @@ bool Ambiguity::ended() const {
 
 std::optional<bool> Ambiguity::unique() const {
   const bool outer = exact && exact->status == ExactStatus::kOuter;  // and more than the set
-  if (!outer && (outcomes.size() > 1 || !contacts.empty())) return false;
+  if (!outer && (outcomes.size() > 1 || (!contacts.empty() && !coarse))) return false;
   if (contacts.empty() && ended() && searched()) return true;
   return {};
 }
@@ -185,8 +206,24 @@ Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& option
   a.sequential = sequential(problem, budget.sequential);
   a.one_order = !options.sequential.order.empty();
   a.set = set_valued(polygon, budget.set);
+  a.step = budget.set.step;
   a.stopped = options.stop && options.stop();
+  a.coarse = !a.stopped && differ_by_step(polygon, *a.set, budget.set,
+                                          all_outcomes(problem, *a.simultaneous, *a.sequential));
   return judged(problem, std::move(a));
+}
+
+bool differ_by_step(const ImpactProblem& problem, const SetResult& samples, SetOptions options,
+                    const std::vector<FoundOutcome>& outcomes) {
+  const double now = apart(samples, outcomes);
+  if (now <= between_laws(problem)) return false;
+  if (problem.contacts() == 1) return true;  // there is no order to choose
+  options.step /= kFiner;
+  options.limit = static_cast<int>(std::min(1e6, kFiner * options.limit));
+  options.samples = options.keep = std::min(options.samples, kFinerSamples);
+  options.paths = options.pack = 0;
+  const SetResult finer = set_valued(problem, options);
+  return finer.terminated > 0 && apart(finer, outcomes) < 3 / kFiner * now;
 }
 
 Ambiguity judged(const ImpactProblem& problem, Ambiguity a) {
@@ -197,7 +234,7 @@ Ambiguity judged(const ImpactProblem& problem, Ambiguity a) {
   a.stopped = a.stopped || (a.simultaneous && a.simultaneous->stopped) ||
               (a.sequential && a.sequential->stopped) || (a.set && a.set->stopped);
   // samples that all end alike are no more than what the polygon makes of a circular cone
-  if (a.set && a.set->terminated > 0 &&
+  if (a.set && a.set->terminated > 0 && !a.coarse &&
       !same_outcome(problem, a.set->c_min, a.set->c_max, between_laws(problem))) {
     const bool finite = a.simultaneous || a.sequential;
     if (finite && !(a.all_modes() && a.all_orders())) join_samples(problem, a);

@@ -22,8 +22,8 @@ struct AmbiguityOptions {
   std::uint64_t samples = 0;      ///< of the set law; 0: by effort, up to 4096
   std::uint64_t seed = 0;         ///< of the samples
   Draws draws = Draws::kCorners;  ///< of the samples: extreme orders are among them
-  double step = 0;                ///< of the set law [N s]; 0: what stops the fastest contact alone
-  int threads = 0;                ///< of the set law; 0: all cores. Results do not depend on it.
+  double step = 0;  ///< of the set law [N s]; 0: a small part of what stops the fastest contact
+  int threads = 0;  ///< of the set law; 0: all cores. Results do not depend on it.
   SequentialOptions sequential = {};  ///< which orders, by which law at each contact
   int edges = kEdges;  ///< of the polygon that stands for a circular cone where one is needed
   /// Called now and then with the number of samples done; false ends the work.
@@ -57,6 +57,9 @@ struct [[nodiscard]] Ambiguity {
   std::optional<SequentialResult> sequential = {};
   bool one_order = false;             ///< of the sequential law, a given one
   std::optional<SetResult> set = {};  ///< the samples, with their ranges
+  double step = 0;                    ///< of the samples [N s]
+  /// Samples differ only by what a step of finite size makes of them: see differ_by_step().
+  bool coarse = false;
   std::optional<ExactResult> exact = {};
   std::vector<Outcome> listed = {};  ///< of any other law: all it has
   bool stopped = false;              ///< told to end early
@@ -86,6 +89,12 @@ struct [[nodiscard]] Ambiguity {
 /// set that favours extreme orders spreads. For programs that ask between two steps of a
 /// simulation, for `routh check` and `routh impact`.
 Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& options = {});
+
+/// A step of finite size ends its walks about as far from where they should as it is large. Do the
+/// samples differ (from each other; of `outcomes`, if there are several, from the nearest) by that
+/// alone? Then they differ far less with a finer step, which is tried.
+bool differ_by_step(const ImpactProblem& problem, const SetResult& samples, SetOptions options,
+                    const std::vector<FoundOutcome>& outcomes = {});
 
 /// The same from results of some laws that are there already.
 Ambiguity judged(const ImpactProblem& problem, Ambiguity results);

@@ -138,22 +138,29 @@ StepOutcomes enumerate_modes(const ImpactProblem& given, const VectorXd& lambda_
   return result;
 }
 
-std::vector<RegularMode> regular_modes(const ImpactProblem& problem) {
+std::optional<RegularMode> regular_mode(const ImpactProblem& problem, const ContactModes& modes) {
+  ModeSystem s = mode_system(problem, modes, true);
+  const lcp::SquareSystem system = equations(problem, s);
+  // zeros must be zeros when solved by a product
+  if (!(system.pivot() > lcp::kSafe)) return {};
+  const MatrixXd U = -system.solve(s.R);
+  const MatrixXd F = s.Fu * U + s.Fx;
+  const VectorXd size = F.cwiseAbs().rowwise().maxCoeff();
+  std::vector<int> rows;
+  for (int r = 0; r < F.rows(); ++r) {
+    if (size[r] >= 1e-13) rows.push_back(r);
+  }
+  return RegularMode{size(rows).cwiseInverse().asDiagonal() * F(rows, Eigen::all), s.S * U + s.P,
+                     std::move(s.zeros)};
+}
+
+std::vector<RegularMode> regular_modes(const ImpactProblem& problem,
+                                       const std::function<bool()>& stop) {
   std::vector<RegularMode> regular;
   for (const ContactModes& modes : all_modes(problem, true)) {
-    ModeSystem s = mode_system(problem, modes, true);
-    const lcp::SquareSystem system = equations(problem, s);
-    // zeros must be zeros when solved by a product
-    if (!(system.pivot() > lcp::kSafe)) continue;
-    const MatrixXd U = -system.solve(s.R);
-    const MatrixXd F = s.Fu * U + s.Fx;
-    const VectorXd size = F.cwiseAbs().rowwise().maxCoeff();
-    std::vector<int> rows;
-    for (int r = 0; r < F.rows(); ++r) {
-      if (size[r] >= 1e-13) rows.push_back(r);
-    }
-    regular.push_back({size(rows).cwiseInverse().asDiagonal() * F(rows, Eigen::all), s.S * U + s.P,
-                       std::move(s.zeros)});
+    if (stop && stop()) break;
+    if (std::optional<RegularMode> mode = regular_mode(problem, modes))
+      regular.push_back(*std::move(mode));
   }
   return regular;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -103,9 +104,12 @@ struct RegularMode {
   Eigen::MatrixXd impulse;  ///< λ = impulse x
   std::vector<int> zeros;   ///< entries of c' that vanish
 };
-/// Those of the step problem, bounded, of a normalised problem. Singular modes are left out:
-/// corners of their solution sets lie in regular ones.
-std::vector<RegularMode> regular_modes(const ImpactProblem& problem);
+/// Of the step problem, bounded, of a normalised problem; nothing where the mode is singular.
+std::optional<RegularMode> regular_mode(const ImpactProblem& problem, const ContactModes& modes);
+/// All of them. Singular modes are left out: corners of their solution sets lie in regular ones.
+/// Ends early, with those found so far, when `stop` says so.
+std::vector<RegularMode> regular_modes(const ImpactProblem& problem,
+                                       const std::function<bool()>& stop = {});
 
 /// The regular modes of one problem, for many steps of it.
 class ModeTable {

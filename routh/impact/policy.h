@@ -79,6 +79,13 @@ inline double judged_samples(double modes, double m) {
   return 0x1p18 / (modes <= kTabulated ? modes / 16 : m * m * m);
 }
 
+/// And their step, a part of what stops the fastest contact: samples err by about as much of the
+/// velocities. A step costs 50 ns with two contacts in the plane, tens of microseconds with five or
+/// in space.
+inline double judged_step(int tangents, double m) {
+  return tangents == 2 ? 1.0 / 4 : m <= 3 ? 1.0 / 64 : 1.0 / 16;
+}
+
 /// **Exact sets.** Contacts they are tried for at all, and those whose other laws give a second
 /// opinion that costs nothing beside them.
 inline constexpr int kExact = 100, kExactInSpace = 2, kSecondOpinion = 3;

@@ -117,7 +117,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   std::optional<StepTable> table;
   WalkTask task;
   if (by_table) {
-    table.emplace(problem, options.step, options.final_step);
+    const auto stopped = [&] { return options.progress && !options.progress(0); };
+    table.emplace(problem, options.step, options.final_step, stopped);
+    if ((result.stopped = stopped())) return result;
     task = table->task();
     task.limit = options.limit;
     task.draws = options.draws;

@@ -142,7 +142,8 @@ std::vector<StepTable::Plane> StepTable::most_useful(std::vector<Plane> planes,
   return useful;
 }
 
-StepTable::StepTable(const ImpactProblem& given, double h, double final_step)
+StepTable::StepTable(const ImpactProblem& given, double h, double final_step,
+                     const std::function<bool()>& stop)
     : normalised_(given),
       h_(h * normalised_.unit.cwiseInverse()),
       final_step_(final_step * normalised_.unit.cwiseInverse()) {
@@ -153,7 +154,8 @@ StepTable::StepTable(const ImpactProblem& given, double h, double final_step)
     throw std::invalid_argument("StepTable: planar problems of at most five contacts");
 
   // every regular mode: its impulse and its inequalities as rows over x
-  const std::vector<RegularMode> regular = regular_modes(problem);
+  const std::vector<RegularMode> regular = regular_modes(problem, stop);
+  if (stop && stop()) return;
   for (const RegularMode& mode : regular) {
     impulse_.insert(impulse_.end(), mode.impulse.data(), mode.impulse.data() + mode.impulse.size());
     std::uint32_t zeros = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "routh/impact/modes.h"
@@ -24,7 +25,9 @@ namespace routh {
 class StepTable {
  public:
   /// For steps of size h [N s] and, where `final_step` is positive, one more of that size.
-  StepTable(const ImpactProblem& problem, double h, double final_step = 0);
+  /// A table that `stop` ended early has no modes and serves for nothing.
+  StepTable(const ImpactProblem& problem, double h, double final_step = 0,
+            const std::function<bool()>& stop = {});
 
   /// A task that points into this table; the caller adds draws, seed and limits.
   WalkTask task() const;

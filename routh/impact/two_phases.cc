@@ -88,13 +88,12 @@ class Expansion {
     p.c = at.c / units.speed;
     VectorXd x(p.c.size() + p.contacts());
     x << p.c, units.impulse_from(given);
-    Modes chosen(modes.size());
+    ContactModes chosen(modes.size());
     std::vector<std::size_t> place(modes.size(), 0);
     for (bool more = true; more && !(options_.stop && options_.stop());) {
       for (std::size_t i = 0; i < modes.size(); ++i) chosen[i] = modes[i][place[i]];
-      const ModeSystem s = mode_system(p, chosen, true);
-      if (const auto U = free_impulses(p, s))
-        consider(at, given, units.impulse_to((s.S * *U + s.P) * x), s.zeros, outcomes);
+      if (const auto mode = regular_mode(p, chosen))
+        consider(at, given, units.impulse_to(mode->impulse * x), mode->zeros, outcomes);
       // the next combination
       std::size_t i = 0;
       while (i < modes.size() && ++place[i] == modes[i].size()) place[i++] = 0;

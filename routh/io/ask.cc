@@ -42,7 +42,7 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   options.progress = progress_of(asked, options.samples);
   SetResult set = set_valued(impact.problem(), options);
   if (stopped(asked) && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
-  ImpactReport report = report_set(impact, std::move(set), keep);
+  ImpactReport report = report_set(impact, std::move(set), options, keep);
   report.covers = asked.coverage;
   if (asked.coverage && report.set()->terminated > 0 && !exact.pieces.empty() && !stopped(asked)) {
     std::vector<Eigen::VectorXd> samples;
@@ -60,7 +60,6 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
 
 AmbiguityOptions all_options(const ImpactCase& impact, const Asked& asked) {
   AmbiguityOptions options{.seed = asked.seed,
-                           .step = impact.scenario.run.impact.step,
                            .threads = asked.threads,
                            .sequential = sequential_options(impact, asked)};
   if (asked.samples) {
@@ -205,7 +204,7 @@ Json options_json(const ImpactCase& impact, const ImpactReport& report, const As
   if (law == "all") {
     json.update({{"samples", report.set()->samples},
                  {"seed", asked.seed},
-                 {"step", impact.scenario.run.impact.step},
+                 {"step", report.known.step},
                  {"draws", asked.draws.empty() ? "corners" : asked.draws}});
   }
   if (law == "exact" || asked.coverage) {
@@ -243,14 +242,14 @@ std::vector<std::string> draw(const ImpactCase& impact, const ImpactReport& repo
 }
 
 AmbiguityOptions check_options(const ImpactCase& impact) {
-  AmbiguityOptions options{.step = impact.scenario.run.impact.step};
+  AmbiguityOptions options;
   if (impact.scenario.run.edges.value_or(0) > 0) options.edges = *impact.scenario.run.edges;
   return options;
 }
 
 Json options_json(const ImpactCase& impact, const AmbiguityOptions& options,
                   const Ambiguity& known) {
-  Json json{{"step", options.step},
+  Json json{{"step", known.step},
             {"samples", known.set->samples},
             {"seed", options.seed},
             {"touching", impact.scenario.run.touching}};

@@ -31,7 +31,12 @@ mu::Parser parser_of(const std::string& expression, const Values& values) {
 
 double evaluate(const std::string& expression, const Values& values) {
   try {
-    const double value = parser_of(expression, values).Eval();
+    int count = 0;
+    mu::Parser parser = parser_of(expression, values);
+    const double value = parser.Eval(count)[0];
+    if (count != 1)
+      throw InputError(
+          fmt::format("'{}' is {} numbers; the decimal sign is a point", expression, count));
     if (!std::isfinite(value))
       throw InputError(fmt::format("'{}' is not a finite number", expression));
     return value;

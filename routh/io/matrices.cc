@@ -139,7 +139,8 @@ void fill(Scenario& scenario, PlainMatrices given, const Refuse& refuse) {
 }
 
 void read_matrices(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "M", "Jn", "Jt", "mu", "e", "v", "A", "names", "impact"});
+  field.allow_keys(
+      {"title", "parameters", "M", "Jn", "Jt", "mu", "e", "v", "A", "names", "impact"});
   PlainMatrices given{.M = field["M"].matrix(),
                       .Jn = field["Jn"].matrix(),
                       .Jt = field["Jt"].matrix(),
@@ -206,7 +207,8 @@ void fill(Scenario& scenario, PlainContactSpace given, const Refuse& refuse) {
 }
 
 void read_contact_space(const Field& field, Scenario& scenario) {
-  field.allow_keys({"title", "parameters", "G", "c", "mu", "e", "tangents", "order", "names", "impact"});
+  field.allow_keys(
+      {"title", "parameters", "G", "c", "mu", "e", "tangents", "order", "names", "impact"});
   const double tangents = field.number_or("tangents", 1);
   if (tangents != 1 && tangents != 2) field["tangents"].fail("must be 1 (planar) or 2 (in space)");
   const std::string order = field.text_or("order", "normals_first");

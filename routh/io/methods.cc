@@ -237,6 +237,11 @@ Moves moves_of(const Scenario& scenario, const State& start, const Course& cours
   if (!scenario.moving())
     throw InputError(
         fmt::format("{}: an ensemble needs a mechanism or a model that moves", scenario.name));
+  if (!scenario.limbs().empty())
+    throw InputError(fmt::format(
+        "{}: limbs without mass collide by P4's plastic map alone, which leaves nothing to draw; "
+        "'routh simulate' moves it",
+        scenario.name));
   const bool vary = scenario.moving()->contacts_vary();
   const bool many = scenario.terms.contacts.size() > kMostHybrid;
   const std::string method = !course.method.empty() ? course.method

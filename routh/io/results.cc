@@ -86,7 +86,10 @@ ImpactCase impact_case(Scenario scenario) {
   } catch (const std::invalid_argument& e) {
     throw InputError(
         fmt::format("{}: {}{}", s.name, e.what(),
-                    s.model() ? "; lift the model, use --drop, or allow it with --touching" : ""));
+                    s.model() ? "; lift the model, use --drop, or allow it with --touching"
+                    : s.mechanism() && !s.limbs().empty()
+                        ? "; limbs without mass collide in 'routh simulate --method hybrid'"
+                        : ""));
   }
   for (const Contact& contact : s.terms.contacts) impact.apart.push_back(contact.name);
   for (const int i : impact.reduced.contacts) {
@@ -216,12 +219,17 @@ ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact)
     row.segments = result.path;
     (result.finished ? report.outcomes : report.unfinished).push_back(std::move(row));
   }
+  if (!contact && !impact.approaching()) {
+    const auto n = p.c.size();
+    report.outcomes.push_back(outcome_row(impact, report.law, {VectorXd::Zero(n), p.c, 0}));
+  }
   report.complete = !report.outcomes.empty();
   report.seconds = since(began);
   return report;
 }
 
-ImpactReport report_set(const ImpactCase& impact, SetResult result, std::size_t keep) {
+ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOptions& options,
+                        std::size_t keep) {
   ImpactReport report{.law = "set"};
   for (const SetSample& sample : result.kept) {
     if (report.outcomes.size() == keep) break;
@@ -230,6 +238,8 @@ ImpactReport report_set(const ImpactCase& impact, SetResult result, std::size_t 
   }
   report.complete = !result.stopped && result.terminated > 0 && result.unsolved == 0;
   report.incomplete = result.stopped;
+  report.known.coarse = !result.stopped && differ_by_step(impact.problem(), result, options);
+  report.known.step = options.step;
   report.known.set = std::move(result);
   report.known = judged(impact.problem(), std::move(report.known));
   return report;

@@ -100,8 +100,9 @@ ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions
 ImpactReport report_all(const ImpactCase& impact, const AmbiguityOptions& options = {});
 /// Routh's law at one contact, or at each approaching contact in turn.
 ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact = {});
-/// At most `keep` of the samples become outcomes.
-ImpactReport report_set(const ImpactCase& impact, SetResult result, std::size_t keep = -1);
+/// Samples made with these options; at most `keep` of them become outcomes.
+ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOptions& options,
+                        std::size_t keep = -1);
 ImpactReport report_exact(const ImpactCase& impact, ExactResult result,
                           const Questions& questions = {});
 /// Outcomes of simultaneous and sequential with their paths, for figures: an outcome of both stands

@@ -75,7 +75,9 @@ std::string not_known(const Ambiguity& known) {
     return fmt::format("not known whether unique: no outcome was found; searched: {}",
                        searched_text(known));
   return fmt::format("perhaps unique: {}, but {}; searched: {}",
-                     known.outcomes.empty() ? "samples end alike" : "one outcome was found",
+                     !known.outcomes.empty() ? "one outcome was found"
+                     : known.coarse          ? "samples end alike but for the size of their steps"
+                                             : "samples end alike",
                      known.ended()            ? "others may exist"
                      : known.outcomes.empty() ? "samples prove nothing"
                                               : "not every order or sample ended",
@@ -86,7 +88,12 @@ std::string verdict_by(const ImpactCase& impact, const Ambiguity& known, const s
   const std::string by = law.empty() ? "" : fmt::format(" by the {} law", law);
   const std::optional<bool> unique = known.unique();
   if (!unique) return not_known(known);
-  if (!*unique) return fmt::format("NOT unique{}: {}", by, not_unique(impact, known));
+  if (!*unique)
+    return fmt::format("NOT unique{}: {}{}", by,
+                       known.colliding ? ""
+                                       : "no contact approaches, yet friction allows an impact "
+                                         "without collision: ",
+                       not_unique(impact, known));
   if (!known.colliding)
     return fmt::format("unique{}: no contact approaches, the velocity stays as it is", by);
   return fmt::format("unique{}: {}", by,
@@ -103,7 +110,11 @@ std::string searched_text(const Ambiguity& known) {
     parts.push_back(known.one_order      ? "one order"
                     : known.all_orders() ? "all orders"
                                          : "some orders");
-  if (known.set) parts.push_back(fmt::format("{} samples", known.set->samples));
+  if (known.set && known.set->terminated == known.set->samples)
+    parts.push_back(fmt::format("{} samples", known.set->samples));
+  else if (known.set)
+    parts.push_back(
+        fmt::format("{} samples, {} of which ended", known.set->samples, known.set->terminated));
   if (!known.listed.empty()) parts.push_back("all that the law has");
   if (known.stopped) parts.push_back("stopped early");
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -100,6 +100,8 @@ TEST_F(Files, NeedTheirFolderAndFiguresMakeIt) {
   EXPECT_EQ(run("impact pushin --plot " + folder_ + "/other").code, 2);
   EXPECT_FALSE(fs::exists(folder_ + "/other"));
   EXPECT_EQ(run("impact pushing --json " + folder_ + "/a --csv " + folder_ + "/a").code, 2);
+  EXPECT_EQ(run("impact pushing --json " + folder_ + "/a --plot " + folder_ + "/a").code, 2);
+  EXPECT_FALSE(fs::exists(folder_ + "/a"));
 }
 
 TEST_F(Files, AreAnnouncedOnTheScreen) {

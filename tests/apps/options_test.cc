@@ -187,6 +187,8 @@ TEST_F(Options, ThatAreNoNumbersAreRefusedByName) {
   expect_refused({
       {"impact pushing --law set --final-step nan", "--final-step"},
       {"impact pushing --law set --samples 0", "--samples 0"},
+      {"impact pushing --set mass=1,5", "the decimal sign is a point"},
+      {"impact pushing --law set --samples 1,000", "--samples"},
       {"simulate point-drop --gamma=nan", "--gamma"},
       {"simulate point-drop --method hybrid --pseudo-impulse nan", "--pseudo-impulse"},
       {"simulate point-drop --method hybrid --pseudo-impulse inf", "--pseudo-impulse"},

@@ -230,4 +230,8 @@ TEST_F(Rerun, RefusesWhatIsNoResult) {
   EXPECT_EQ(run("rerun - < /dev/null").code, 2);
 }
 
+TEST_F(Rerun, OfAFileWithoutAnAnswerIsRefused) {
+  EXPECT_EQ(again(R"({"schema": 1, "command": ["routh", "impact", "pushing"]})").code, 2);
+}
+
 }  // namespace

@@ -113,4 +113,29 @@ TEST_F(Verdict, FiguresOfFilesOfOneNameDoNotMeet) {
   }
 }
 
+// No contact approaches, yet friction can stop the slip at once (Painleve).
+TEST_F(Verdict, OfAnImpactWithoutCollisionDoesNotContradictItself) {
+  const Result r = run("impact painleve-rod");
+  EXPECT_TRUE(says(r, "NOT unique: no contact approaches, yet friction allows")) << r.out;
+  EXPECT_FALSE(says(r, "the velocity stays as it is")) << r.out;
+  EXPECT_EQ(run("impact painleve-rod --law single").code, 0);
+}
+
+// Whatever step the scenario prefers for its samples.
+TEST_F(Verdict, FollowsNoStepThatAScenarioAsksFor) {
+  const std::string matrices =
+      "{M: [[4, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], Jn: [[1, 1, 0, 1], "
+      "[0, 0, 0, -1]], Jt: [[1, 1, -1, -1], [1, 0, 0, 1]], mu: [1, 3], v: [-1, -1, -1, 2], "
+      "impact: {step: 1000000000, limit: 1000}}";
+  routh::io::write_file(folder_ + "/large-step.yaml", matrices);
+  EXPECT_TRUE(says(run("check " + folder_ + "/large-step.yaml"), "NOT unique"));
+}
+
+TEST_F(Verdict, IsUnfinishedWithoutAnOutcome) {
+  // no velocity of a mechanism has these contact velocities
+  routh::io::write_file(folder_ + "/none.yaml", "{G: [[1, 1], [1, 1]], c: [-1, 0], mu: 1}");
+  EXPECT_EQ(run("check " + folder_ + "/none.yaml").code, 3);
+  EXPECT_EQ(run("impact " + folder_ + "/none.yaml").code, 3);
+}
+
 }  // namespace

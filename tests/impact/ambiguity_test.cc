@@ -53,6 +53,52 @@ TEST(Ambiguity, WhatDoesNotApproachIsNoImpact) {
   EXPECT_EQ(a.unique(), true);
 }
 
+/// Contact space of contacts on a body with this inertia.
+ImpactProblem impact_of(const VectorXd& inertia, const MatrixXd& Jn, const MatrixXd& Jt,
+                        const VectorXd& mu, const VectorXd& v) {
+  MatrixXd J(Jn.rows() + Jt.rows(), v.size());
+  J << Jn, Jt;
+  return {.G = J * inertia.cwiseInverse().asDiagonal() * J.transpose(), .c = J * v, .mu = mu};
+}
+
+// The exact set is a point. Samples by coarse steps end up to 10 m/s from it.
+TEST(Ambiguity, StepsOfFiniteSizeMakeNoOutcomes) {
+  MatrixXd Jn(2, 3), Jt(2, 3);
+  Jn << -3, 2, 3, -3, -1, -1;
+  Jt << -2, 2, 3, 3, 3, 1;
+  const ImpactProblem p = impact_of(Eigen::Vector3d::Ones(), Jn, Jt, Eigen::Vector2d(3, 0),
+                                    Eigen::Vector3d::Constant(2));
+  const Ambiguity a = ambiguity(p);
+  EXPECT_EQ(a.outcomes.size(), 1u);
+  EXPECT_EQ(a.unique(), true);
+  EXPECT_FALSE(a.mixtures);
+  EXPECT_LT(a.spread, 1e-9);
+}
+
+// The laws may differ at one contact, but there is no order to choose.
+TEST(Ambiguity, OneContactHasNoMixtures) {
+  const ImpactProblem p =
+      impact_of(Eigen::Vector3d(2, 1, 1), Eigen::RowVector3d(2, -2, -2),
+                Eigen::RowVector3d(-1, -1, -3), VectorXd::Constant(1, 0.25), Eigen::Vector3d(-1, 2, 1));
+  const Ambiguity a = ambiguity(p);
+  EXPECT_EQ(a.outcomes.size(), 2u);
+  EXPECT_FALSE(a.mixtures);
+  EXPECT_NEAR(a.spread, (a.outcomes[0].c_plus - a.outcomes[1].c_plus).lpNorm<Eigen::Infinity>(),
+              1e-12);
+}
+
+// Steps follow the problem: units change nothing, and every sample ends.
+TEST(Ambiguity, SpreadsDoNotDependOnUnits) {
+  ImpactProblem p = test::rocking_block();
+  const Ambiguity one = ambiguity(p);
+  EXPECT_EQ(one.set->terminated, one.set->samples);
+  p.G *= 0x1p-30;
+  p.c *= 0x1p10;
+  const Ambiguity other = ambiguity(p);
+  EXPECT_EQ(other.set->terminated, other.set->samples);
+  EXPECT_EQ(other.spread, 0x1p10 * one.spread);
+}
+
 // Whatever it calls unique the laws agree on, and the other way round.
 TEST(Ambiguity, UniqueMeansThatAllLawsAgree) {
   std::mt19937 random(7);
