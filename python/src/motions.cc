@@ -1,4 +1,5 @@
 #include "courses.h"
+#include "own_system.h"
 #include "routh/io/document.h"
 #include "routh/io/motion.h"
 #include "ticker.h"
@@ -64,6 +65,7 @@ std::shared_ptr<Moved> simulate(const Scene& scene, const py::dict& options, boo
     made->done = io::simulate(scenario, start, course);
   }
   made->interrupted = ticker.finish();
+  if (const auto* own = dynamic_cast<const OwnSystem*>(scenario.moving())) own->raise_again();
   return made;
 }
 

@@ -1,5 +1,7 @@
 #include "own_system.h"
 
+#include <utility>
+
 #include "module.h"
 
 namespace routh::python {
@@ -56,7 +58,16 @@ void OwnSystem::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
 double OwnSystem::potential_energy(const VectorXd& q) const {
   if (!stores_energy_) return 0;
   py::gil_scoped_acquire gil;
-  return self_.attr("_energy")(q).cast<double>();
+  try {
+    return self_.attr("_energy")(q).cast<double>();
+  } catch (...) {
+    if (!raised_) raised_ = std::current_exception();
+    throw;
+  }
+}
+
+void OwnSystem::raise_again() const {
+  if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
 }
 
 void OwnSystem::integrate(VectorXd& q, const VectorXd& v, double dt) const {

@@ -2,6 +2,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <exception>
+
 #include "routh/model/system.h"
 
 namespace routh::python {
@@ -24,7 +26,11 @@ class OwnSystem final : public System {
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
   std::vector<std::string> velocity_names() const override { return velocities_; }
 
+  /// Raises what potential_energy did: the library takes an energy that cannot be told for none.
+  void raise_again() const;
+
  private:
+  mutable std::exception_ptr raised_;
   pybind11::object self_;
   int nq_, nv_;
   std::vector<std::string> coordinates_, velocities_;
