@@ -95,7 +95,8 @@ def test_a_mistake_is_a_value_error_that_names_it(options, says):
 
 
 def test_scenarios_say_what_is_wrong_with_them(tmp_path):
-    for call, says in ((lambda: routh.load("rocking-blok"), "rocking-block"), (lambda: routh.load(7), "name 7"),
+    for call, says in ((lambda: routh.load("rocking-blok"), "rocking-block"), (lambda: routh.load(7), "name 7"), (lambda: routh.load("-"), "name '-'"),
+                       (lambda: routh.load(tmp_path), "is|read|folder"),
                        (lambda: routh.load("rocking-block", frictoin=1), "friction"),
                        (lambda: routh.load("rocking-block", friction="high"), "friction 'high'"),
                        (lambda: routh.load("rocking-block", state="land"), "rocking-block|model"),

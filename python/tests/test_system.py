@@ -170,3 +170,28 @@ def test_a_start_is_needed():
         routh.simulate(Box(), q=[0, 1])
     with pytest.raises(NotImplementedError, match="mass"):
         routh.simulate(type("Bare", (routh.System,), {"nv": 1})(), q=[0])
+
+
+def test_contacts_that_come_and_go_are_refused():
+    class Fickle(Box):
+        def contacts(self, q):
+            return list(super().contacts(q))[:4 if q[1] > 0.45 else 2]
+
+    for method in ("time-stepping", "hybrid"):
+        with pytest.raises(ValueError, match="returned 4 at first and 2 now"):
+            routh.simulate(Fickle(), method, **START, end=0.5)
+
+
+def test_an_interrupt_in_a_method_leaves_what_there_is():
+    class Stopped(Box):
+        calls = 0
+
+        def forces(self, t, q, v):
+            self.calls += 1
+            if self.calls == 2000:
+                raise KeyboardInterrupt
+            return super().forces(t, q, v)
+
+    with pytest.warns(RuntimeWarning, match="incomplete"):
+        t = routh.simulate(Stopped(), "time-stepping", q=[0, 100, 0], v=[0, 0, 0], h=1e-3, end=10)
+    assert t.status == "interrupted" and 0 < t.time[-1] < 10
