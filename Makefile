@@ -80,6 +80,7 @@ bench: setup
 	@build/bench/stack_bench
 	@if [ -x build/bench/model_bench ]; then build/bench/model_bench; fi
 	@build/bench/event_selected_bench results
+	@if [ -d build/python/routh ]; then PYTHONPATH=build/python $(PYTHON) bench/python_bench.py build/bench/python_peer; fi
 
 setup:
 	@tools/setup packages.txt

@@ -20,3 +20,25 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 highlight_language = "none"
 suppress_warnings = ["myst.header"]
+
+
+def arguments_as_list(app, what, name, obj, options, lines):
+    """`name -- what it is` of a docstring becomes an entry of a list, with the lines that go on below it."""
+    import re
+    written, inside = [], False
+    for line in lines:
+        found = re.match(r"(\w[\w, \[\]/^().]*?) -- (.*)", line)
+        if found:
+            written += ([] if inside else [""]) + [f"* **{found[1]}**: {found[2]}"]
+            inside = True
+        elif inside and line.startswith("    ") and not line.lstrip().startswith(">>>"):
+            written.append("  " + line.strip())
+        else:
+            written += [""] if inside and line else []
+            written.append(line)
+            inside = False
+    lines[:] = written
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", arguments_as_list)

@@ -1,4 +1,5 @@
 # cmake -P tools/public_headers.cmake: the headers that are installed, for the C++ reference.
+cmake_minimum_required(VERSION 3.20)
 include(${CMAKE_CURRENT_LIST_DIR}/private_headers.cmake)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 file(GLOB_RECURSE headers RELATIVE ${root}/routh ${root}/routh/*.h)

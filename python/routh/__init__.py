@@ -1,4 +1,4 @@
-"""Rigid bodies that touch at several places at once: all outcomes of their impacts.
+"""Rigid bodies that touch at several places at once: all outcomes of their impacts. ::
 
     import routh
     r = routh.impact(M, Jn, Jt, mu, v)        # every outcome, from your simulator's matrices

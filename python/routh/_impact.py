@@ -11,9 +11,6 @@ from ._options import count, law_options, library_words, one_of, run
 from ._scenario import Scenario, cone_options
 
 
-_MOST_ROWS = 2**24  # of arrays of samples
-
-
 class Outcome(NamedTuple):
     """One way an impact can end."""
     laws: list                 #: that have it
@@ -172,7 +169,7 @@ class SampledSet(ImpactResult):
     samples = property(lambda self: self._core.samples, doc="Samples done.")
     velocities = property(lambda self: self._core.velocities,
                           doc="Generalised velocities afterwards, one row a sample, read-only: the library's own memory. "
-                              "Of the first 2**24 samples; all of them count in `ranges`.")
+                              "Of the first samples, as many as half a gigabyte holds; all count in `ranges`.")
     contact_velocities = property(lambda self: self._core.contact_velocities,
                                   doc="Contact velocities afterwards, normals first, one row a sample [m/s].")
     impulses = property(lambda self: self._core.impulses, doc="Total impulses, one row a sample [N s].")
@@ -305,7 +302,6 @@ def ask(scenario, law, given, progress):
         options["compare"] = compare
     options["law"] = law
     if law == "set":
-        options["packed"] = _MOST_ROWS
     made = run("sampling" if law == "set" else law, progress, lambda tell: _core.impact(scenario._core, options, tell))
     kind = {"set": SampledSet, "exact": ExactSet}.get(law, ImpactResult)
     return kind(made, scenario)

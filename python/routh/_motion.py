@@ -198,7 +198,8 @@ class Stepper:
 
     time = property(lambda self: self._core.time, doc="[s]")
     q = property(lambda self: self._core.q, doc="Coordinates [m, rad].")
-    v = property(lambda self: self._core.v, doc="Velocities [m/s, rad/s].")
+    v = property(lambda self: self._core.v, doc="Velocities [m/s, rad/s], weighted by alpha as those of a "
+                 "`Trajectory`: at the middle of the last step where alpha is 0.5.")
     impacts = property(lambda self: self._core.impacts, doc="Times of the impacts so far [s].")
 
     @property

@@ -30,7 +30,7 @@ def from_mujoco(model, data, *, touching=1e-4, cone=None, edges=None, mujoco=Non
 
     Contacts take their tangential friction (none where condim is 1), active limits of joints become
     contacts without friction, equality constraints bilateral rows; softness is left out. Velocities
-    that violate the equalities lose that part, in the metric of the inertia.
+    that violate the equalities lose that part, in the metric of the inertia. ::
 
         mujoco.mj_forward(model, data)
         print(routh.from_mujoco(model, data).impact())

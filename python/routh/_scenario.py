@@ -137,6 +137,8 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, cone=None, edges=
     if not isinstance(name, (str, os.PathLike)):
         raise ValueError(f"name {name!r}: must be the name of a scenario or the path of a file")
     name = os.fspath(name)
+    if name == "-" or not isinstance(name, str):
+        raise ValueError(f"name {name!r}: must be the name of a scenario or the path of a file")
     values = dict(set or {})
     values.update(parameters)
     values = {key: number(key, value) for key, value in values.items()}

@@ -82,8 +82,20 @@ class System:
             raise ValueError("q: a System needs its coordinates at the start")
         q = self._sized(q, "q", self.nq)
         v = self._sized(np.zeros(self.nv) if v is None else v, "v", self.nv)
+        self._listed = None
         with library_words():
             return Scenario(_core.own(self, q, v, type(self).__name__))
+
+    #: Contacts and joints at the start: there must be as many ever after.
+    _listed = None
+
+    def _same_number(self, contacts, joints):
+        if self._listed is None:
+            self._listed = (contacts, joints)
+        for name, now, before in zip(("contacts", "joints"), (contacts, joints), self._listed):
+            if now != before:
+                raise ValueError(f"{type(self).__name__}.{name}: returned {before} at first and {now} now; it must return "
+                                 f"the same ones at every configuration, touching or not")
 
     def _sizes(self):
         cls = type(self).__name__
@@ -178,6 +190,7 @@ class System:
             dt = 1e-6 * max(1.0, np.abs(q).max()) / max(1e-300, np.abs(v).max())
             bias = (self._joints(self._moved(q, v, dt))[0] - self._joints(self._moved(q, v, -dt))[0]) @ v / (2 * dt)
         contacts = [tuple(c) for c in self._with_bias(q, v)]
+        self._same_number(len(contacts), len(A))
         return M, forces, self._derivative(t, q, v, forces, 0), self._derivative(t, q, v, forces, 1), A, gaps, bias, contacts
 
     def _derivative(self, t, q, v, forces, of):
@@ -194,7 +207,9 @@ class System:
         return K
 
     def _gaps(self, q):
-        return np.array([c.phi for c in self._contacts(q)]), self._joints(q)[1]
+        contacts, joints = np.array([c.phi for c in self._contacts(q)]), self._joints(q)[1]
+        self._same_number(len(contacts), len(joints))
+        return contacts, joints
 
     def _energy(self, q):
         return number(f"{type(self).__name__}.potential_energy", self.potential_energy(q))

@@ -15,6 +15,8 @@ namespace {
 
 using Eigen::VectorXd;
 
+constexpr std::uint64_t kPackedNumbers = 1 << 26;  // of samples as arrays: half a gigabyte
+
 /// An impact, what was asked and the answer.
 struct Impact {
   Scene scene;
@@ -47,7 +49,6 @@ io::Asked asked_of(const py::dict& options) {
   take(options, "single", asked.single);
   take(options, "contact", asked.contact);
   take(options, "coverage", asked.coverage);
-  take(options, "packed", asked.packed);
   take(options, "figure", asked.figure);
   take(options, "max_polyhedra", asked.exact.max_polyhedra);
   take(options, "max_seconds", asked.exact.max_seconds);
@@ -82,6 +83,9 @@ std::shared_ptr<Impact> ask(const Scene& scene, const py::dict& options, py::obj
   made->impact = io::impact_case(std::move(scenario));
   made->asked.questions = questions_of(*made->impact, options);
   io::check(*made->impact, made->asked);
+  const auto each = static_cast<std::uint64_t>(2 * made->impact->problem().c.size() +
+                                               made->impact->scenario.v.size());
+  if (made->asked.law == "set") made->asked.packed = kPackedNumbers / each;
   Ticker ticker(std::move(show));
   made->asked.stop = ticker.stop();
   made->asked.progress = ticker.counter<std::uint64_t>();

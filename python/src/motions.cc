@@ -1,4 +1,5 @@
 #include "courses.h"
+#include "own_system.h"
 #include "routh/io/document.h"
 #include "routh/io/motion.h"
 #include "ticker.h"
@@ -57,13 +58,17 @@ std::shared_ptr<Moved> simulate(const Scene& scene, const py::dict& options, boo
   made->method = method.name;
   const double end = course.end != 0 ? course.end : scenario.run.simulation.end;
   Ticker ticker(std::move(show));
-  course.progress = [&](double time) { return ticker.goes_on(time / end); };
+  const auto* own = dynamic_cast<const OwnSystem*>(scenario.moving());
+  course.progress = [&](double time) {
+    return own && own->interrupted() ? ticker.interrupt() : ticker.goes_on(time / end);
+  };
   {
     py::gil_scoped_release without;
     const State start = method.systems ? State{} : io::start_of(scenario, project);
     made->done = io::simulate(scenario, start, course);
   }
   made->interrupted = ticker.finish();
+  if (own) own->raise_again();
   return made;
 }
 

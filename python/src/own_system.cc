@@ -1,10 +1,23 @@
 #include "own_system.h"
 
+#include <utility>
+
 #include "module.h"
 
 namespace routh::python {
 
 using Eigen::VectorXd;
+
+template <class... Arguments>
+py::object OwnSystem::ask(const char* method, const Arguments&... arguments) const {
+  try {
+    return self_.attr(method)(arguments...);
+  } catch (py::error_already_set& raised) {
+    if (!raised.matches(PyExc_KeyboardInterrupt) || interrupted_) throw;
+    interrupted_ = true;
+  }
+  return self_.attr(method)(arguments...);
+}
 
 OwnSystem::OwnSystem(py::object self) : self_(std::move(self)) {
   nq_ = self_.attr("nq").cast<int>();
@@ -24,7 +37,7 @@ void OwnSystem::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& 
                          const Wanted&) const {
   py::gil_scoped_acquire gil;
   // (M, forces, Kq, Kv, A, joint gaps, joint biases, contacts), checked in Python
-  const auto told = self_.attr("_terms")(t, q, v).cast<py::tuple>();
+  const auto told = ask("_terms", t, q, v).cast<py::tuple>();
   terms.M = told[0].cast<Eigen::MatrixXd>();
   terms.forces = told[1].cast<VectorXd>();
   terms.Kq = told[2].cast<Eigen::MatrixXd>();
@@ -48,7 +61,7 @@ void OwnSystem::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& 
 void OwnSystem::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
                      std::vector<std::int64_t>*) const {
   py::gil_scoped_acquire gil;
-  const auto told = self_.attr("_gaps")(q).cast<py::tuple>();
+  const auto told = ask("_gaps", q).cast<py::tuple>();
   contact = told[0].cast<VectorXd>();
   joint = told[1].cast<VectorXd>();
 }
@@ -56,13 +69,22 @@ void OwnSystem::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
 double OwnSystem::potential_energy(const VectorXd& q) const {
   if (!stores_energy_) return 0;
   py::gil_scoped_acquire gil;
-  return self_.attr("_energy")(q).cast<double>();
+  try {
+    return ask("_energy", q).cast<double>();
+  } catch (...) {
+    if (!raised_) raised_ = std::current_exception();
+    throw;
+  }
+}
+
+void OwnSystem::raise_again() const {
+  if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
 }
 
 void OwnSystem::integrate(VectorXd& q, const VectorXd& v, double dt) const {
   if (!integrates_) return System::integrate(q, v, dt);
   py::gil_scoped_acquire gil;
-  q = self_.attr("_moved")(q, v, dt).cast<VectorXd>();
+  q = ask("_moved", q, v, dt).cast<VectorXd>();
 }
 
 }  // namespace routh::python

@@ -2,6 +2,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
+#include <exception>
+
 #include "routh/model/system.h"
 
 namespace routh::python {
@@ -24,7 +27,19 @@ class OwnSystem final : public System {
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
   std::vector<std::string> velocity_names() const override { return velocities_; }
 
+  /// Was Ctrl-C heard while Python was asked? The call was made again, so that the motion can end
+  /// with what it has; the answer is given once.
+  bool interrupted() const { return interrupted_.exchange(false); }
+  /// Raises what potential_energy did: the library takes an energy that cannot be told for none.
+  void raise_again() const;
+
  private:
+  /// Calls a method of Python's.
+  template <class... Arguments>
+  pybind11::object ask(const char* method, const Arguments&... arguments) const;
+
+  mutable std::atomic<bool> interrupted_ = false;
+  mutable std::exception_ptr raised_;
   pybind11::object self_;
   int nq_, nv_;
   std::vector<std::string> coordinates_, velocities_;

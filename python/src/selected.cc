@@ -47,7 +47,7 @@ py::dict selected(const py::function& f, const py::function& h, const py::functi
   d["time"] = motion.time;
   d["x"] = motion.x;
   py::list events;
-  for (const Event<VectorXd>& e : motion.events)
+  for (const event_selected::Event<VectorXd>& e : motion.events)
     events.append(py::make_tuple(e.time, e.guard, e.x));
   d["events"] = events;
   return d;

@@ -40,6 +40,11 @@ class Ticker {
     }
     return !stopped_;
   }
+  /// Ctrl-C was heard elsewhere.
+  bool interrupt() {
+    interrupted_ = stopped_ = true;
+    return false;
+  }
   std::function<bool()> stop() {
     return [this] { return !goes_on(part_); };
   }

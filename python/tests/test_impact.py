@@ -12,7 +12,7 @@ from conftest import needs_exact, needs_models
 def timeless(j):
     """Without what differs from run to run, or belongs to a command."""
     if isinstance(j, dict):
-        return {k: timeless(x) for k, x in j.items() if k not in ("seconds", "samples_per_second", "command")}
+        return {k: timeless(x) for k, x in j.items() if "second" not in k and k != "command"}
     return [timeless(x) for x in j] if isinstance(j, list) else j
 
 
@@ -50,8 +50,8 @@ def test_every_law_of_the_command_can_be_asked(block, law):
 @pytest.mark.parametrize("scenario", ["rocking-block", "compass-gait", "box-and-wall", "disk-stack"])
 @pytest.mark.parametrize("law", ["all", "simultaneous", "sequential", "single", "set", "exact"])
 def test_dictionaries_are_those_of_the_command(command, scenario, law):
-    if law == "exact" and not routh.has_exact:
-        pytest.skip("built without exact sets")
+    if law == "exact" and (not routh.has_exact or scenario == "disk-stack"):
+        pytest.skip("built without exact sets, or they take long")
     arguments = ["--law", law] + (["--samples", "512", "--seed", "3"] if law == "set" else [])
     options = {"samples": 512, "seed": 3} if law == "set" else {}
     ours = routh.load(scenario).impact(law=law, **options)

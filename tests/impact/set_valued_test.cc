@@ -244,6 +244,36 @@ TEST(SetValued, StopsWhenAskedAndKeepsWhatIsDone) {
   EXPECT_EQ(r.kept.size(), 100u);
 }
 
+TEST(SetValued, ArraysHoldTheSamplesThatAreKept) {
+  // by the table in the plane, and step by step in space
+  for (const ImpactProblem& p : {test::rocking_block(), test::in_space(test::rocking_block())}) {
+    SetOptions options{.samples = 300, .step = 0.3, .seed = 4, .keep = 200, .pack = 250};
+    const SetResult r = set_valued(p, options);
+    ASSERT_EQ(r.packed.impulse.cols(), 250);
+    ASSERT_EQ(r.packed.index.size(), 250u);
+    for (std::size_t k = 0; k < r.kept.size(); ++k) {
+      const auto column = static_cast<Eigen::Index>(k);
+      EXPECT_EQ(r.packed.impulse.col(column), r.kept[k].outcome.impulse);
+      EXPECT_EQ(r.packed.c_plus.col(column), r.kept[k].outcome.c_plus);
+      EXPECT_EQ(r.packed.index[k], r.kept[k].index);
+      EXPECT_EQ(r.packed.steps[k], r.kept[k].steps);
+      EXPECT_EQ(r.packed.terminated[k] != 0, r.kept[k].terminated);
+    }
+  }
+}
+
+TEST(SetValued, ArraysOfAStoppedSetHoldWhatWasDone) {
+  SetOptions options{.samples = std::uint64_t{1} << 34, .step = 0.3, .pack = 1 << 22};
+  int calls = 0;
+  options.progress = [&](std::uint64_t) { return ++calls < 2; };
+  const SetResult r = set_valued(test::rocking_block(), options);
+  EXPECT_TRUE(r.stopped);
+  EXPECT_EQ(r.packed.index.size(), std::min<std::uint64_t>(r.samples, options.pack));
+  EXPECT_EQ(r.packed.c_plus.cols(), static_cast<Eigen::Index>(r.packed.index.size()));
+  for (std::size_t k = 1; k < r.packed.index.size(); ++k)
+    ASSERT_LT(r.packed.index[k - 1], r.packed.index[k]);
+}
+
 TEST(SetValued, RefusesBadOptionsByName) {
   const ImpactProblem p = test::rocking_block();
   EXPECT_THROW((void)set_valued(p, {.samples = 0}), std::invalid_argument);

@@ -1,6 +1,7 @@
-"""What Python adds: the same work through the package and in C++, turn by turn.
+"""What Python adds: the same work through the package and in C++, turn by turn, in time of the
+processor.
 
-    python3 python/bench.py build/bench/python_peer
+    python3 bench/python_bench.py build/bench/python_peer
 """
 
 import statistics
@@ -20,9 +21,9 @@ mu = np.ones(2)
 def median(count, work):
     times = []
     for _ in range(count):
-        began = time.perf_counter()
+        began = time.process_time()
         work()
-        times.append(1e6 * (time.perf_counter() - began))
+        times.append(1e6 * (time.process_time() - began))
     return statistics.median(times)
 
 
