@@ -90,8 +90,9 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
     text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
     if (!row.segments.empty()) {
       text += "    path:";
-      for (const auto& [state, s] : row.segments)
-        text += fmt::format(" {} for {:.6g} N s;", to_string(state), s);
+      for (const SingleSegment& s : row.segments)
+        text += fmt::format(" {} for {:.6g} N s{};", to_string(s.state), s.normal_impulse,
+                            s.restitution ? " of restitution" : "");
       text.back() = '\n';
     }
     return text;
