@@ -53,8 +53,10 @@ python: setup
 
 wheel: setup
 	@tools/setup packages-python.txt
-	@echo "== building a wheel into build/wheel (a few minutes: it is built from scratch)"
-	@$(PYTHON) -m pip wheel . --no-build-isolation --no-deps -w build/wheel $(QUIET)
+	@echo "== building a wheel into build/wheel"
+	@$(CMAKE) -B build -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
+	@cmake --build build -j $(JOBS) --target python_package $(QUIET)
+	@ROUTH_BUILD=build $(PYTHON) -m pip wheel . --no-build-isolation --no-deps -w build/wheel $(QUIET)
 	@ls build/wheel/*.whl
 
 docs: setup

@@ -2,7 +2,8 @@
 
     python3 -m pip wheel . --no-build-isolation --no-deps
 
-ROUTH_CMAKE_ARGS adds options, such as -DROUTH_EXACT=OFF for a wheel without the GPL of exact sets.
+ROUTH_CMAKE_ARGS adds options, such as -DROUTH_EXACT=OFF for a wheel without the GPL of exact sets. ROUTH_BUILD names a build
+folder to take it from, as `make wheel` does, instead of building from scratch.
 """
 
 import os
@@ -20,12 +21,14 @@ ROOT = pathlib.Path(__file__).parent.resolve()
 
 class CMakeBuild(build_ext):
     def build_extension(self, ext):
-        build = pathlib.Path(self.build_temp).resolve()
+        there = os.environ.get("ROUTH_BUILD")
+        build = pathlib.Path(there or self.build_temp).resolve()
         target = pathlib.Path(self.get_ext_fullpath(ext.name)).resolve().parent
-        subprocess.run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release",
-                        "-DROUTH_TESTS=OFF", "-DROUTH_COMMAND=OFF", "-DROUTH_INSTALL=OFF", "-DROUTH_PYTHON=ON",
-                        f"-DPython_EXECUTABLE={sys.executable}",
-                        *shlex.split(os.environ.get("ROUTH_CMAKE_ARGS", ""))], check=True)
+        if not there:
+            subprocess.run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release",
+                            "-DROUTH_TESTS=OFF", "-DROUTH_COMMAND=OFF", "-DROUTH_INSTALL=OFF", "-DROUTH_PYTHON=ON",
+                            f"-DPython_EXECUTABLE={sys.executable}",
+                            *shlex.split(os.environ.get("ROUTH_CMAKE_ARGS", ""))], check=True)
         subprocess.run(["cmake", "--build", str(build), "--target", "routh_python", "-j",
                         str(os.cpu_count() or 1)], check=True)
         target.mkdir(parents=True, exist_ok=True)

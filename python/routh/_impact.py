@@ -1,6 +1,5 @@
 """Impacts: all outcomes, sampled sets, exact sets, many at once."""
 
-import json
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -8,6 +7,8 @@ import numpy as np
 from . import _core, _html
 from ._arrays import array, finite, frictions, matrix, vector
 from ._options import count, law_options, library_words, one_of, run
+from ._options import threads as number_of_threads
+from ._saved import Saved, Written
 from ._scenario import Scenario, cone_options
 
 
@@ -49,7 +50,7 @@ class Containment(NamedTuple):
         return self.reachable
 
 
-class ImpactResult:
+class ImpactResult(Saved):
     """What a law made of an impact. Print it, plot it, or read its attributes.
 
     >>> r = impact(np.diag([1, 1, 5/12]), [[0, 1, -.5], [0, 1, .5]], [[1, 0, 1], [1, 0, 1]], 1, [0, -.4429, 0])
@@ -104,25 +105,6 @@ class ImpactResult:
         samples -- how many (default: the scenario's); seed -- the same seed gives the same samples
         """
         return ask(self.scenario, "set", {"samples": samples, "seed": seed, **options}, progress)
-
-    def to_json(self, indent=None):
-        """The JSON of `routh impact`, but for the command."""
-        return self._core.json(-1 if indent is None else indent)
-
-    def to_dict(self):
-        """The same as a dictionary."""
-        return json.loads(self.to_json())
-
-    def to_csv(self):
-        """One row an outcome, as text."""
-        return self._core.csv()
-
-    def draw(self, folder, name=None):
-        """Figures as `routh impact --plot` draws them, PNG and SVG, by gnuplot; returns their paths."""
-        import os
-        os.makedirs(folder, exist_ok=True)
-        with library_words():
-            return self._core.draw(name or f"{_file_name(self.scenario.name)}-{self.law}", os.fspath(folder))
 
     def plot(self, axes=None):
         """Outcomes over the velocities of the contacts, with Matplotlib; returns the figure."""
@@ -230,7 +212,7 @@ class ExactSet(ImpactResult):
                        for k, p in enumerate(self.pieces[:12], 1))
 
 
-class CheckResult:
+class CheckResult(Written):
     """Is the outcome of an impact well defined?
 
     >>> from routh import load
@@ -246,14 +228,6 @@ class CheckResult:
     spread = property(lambda self: self._core.spread, doc="Range of contact velocities over all outcomes [m/s].")
     pointed = property(lambda self: self._core.pointed, doc="Is the friction cone? If not the contacts can jam.")
     searched = property(lambda self: self._core.searched, doc="What was searched, in words.")
-
-    def to_json(self, indent=None):
-        """The JSON of `routh check`, but for the command."""
-        return self._core.json(-1 if indent is None else indent)
-
-    def to_dict(self):
-        """The same as a dictionary."""
-        return json.loads(self.to_json())
 
     def __str__(self):
         return f"{self.verdict}\n  searched: {self.searched}\n  friction cone pointed: {'yes' if self.pointed else 'no'}"
@@ -282,11 +256,6 @@ class BatchResult(NamedTuple):
         return np.diff(self.offsets)
 
 
-def _file_name(scenario):
-    from pathlib import Path
-    return Path(scenario).stem or "scenario"
-
-
 def ask(scenario, law, given, progress):
     asked = dict(given)
     contains = asked.pop("contains", None)
@@ -301,7 +270,6 @@ def ask(scenario, law, given, progress):
             raise ValueError(f"compare: {scenario.name} is not a model of MuJoCo")
         options["compare"] = compare
     options["law"] = law
-    if law == "set":
     made = run("sampling" if law == "set" else law, progress, lambda tell: _core.impact(scenario._core, options, tell))
     kind = {"set": SampledSet, "exact": ExactSet}.get(law, ImpactResult)
     return kind(made, scenario)
@@ -407,7 +375,7 @@ def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, thread
         raise ValueError("edges: belongs to contacts in space, with two tangents each")
     whole = [np.ascontiguousarray(np.broadcast_to(a, (n,) + a.shape[1:])) for a in (G, mu)]
     with library_words():
-        made = _core.batch(whole[0], c, whole[1], tangents, edges, law, count("threads", threads),
+        made = _core.batch(whole[0], c, whole[1], tangents, edges, law, number_of_threads(threads),
                            progress if callable(progress) else None)
     result = BatchResult(*made)
     if result.incomplete:

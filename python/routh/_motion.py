@@ -1,6 +1,5 @@
 """Motions: simulations, one step at a time, ensembles."""
 
-import json
 import os
 from typing import NamedTuple
 
@@ -8,8 +7,9 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import vector
-from ._impact import _file_name
 from ._options import METHOD_OPTIONS, METHODS, checked, count, library_words, number, one_of, run
+from ._options import threads as number_of_threads
+from ._saved import Saved
 from ._scenario import Scenario
 from ._system import System
 
@@ -32,29 +32,7 @@ class State(NamedTuple):
     v: np.ndarray
 
 
-class _Saved:
-    """What results of motions have in common."""
-
-    def to_json(self, indent=None):
-        """The JSON of the command, but for the command itself."""
-        return self._core.json(-1 if indent is None else indent)
-
-    def to_dict(self):
-        """The same as a dictionary."""
-        return json.loads(self.to_json())
-
-    def to_csv(self):
-        """A table as text."""
-        return self._core.csv()
-
-    def draw(self, folder, name=None):
-        """Figures as the command's --plot draws them, by gnuplot; returns their paths."""
-        os.makedirs(folder, exist_ok=True)
-        with library_words():
-            return self._core.draw(name or f"{_file_name(self.scenario.name)}-{self.method}", os.fspath(folder))
-
-
-class Trajectory(_Saved):
+class Trajectory(Saved):
     """A motion, as far as it came.
 
     >>> t = simulate("domino-row", end=0.2)
@@ -206,10 +184,10 @@ class Stepper:
     def state(self):
         return State(self.time, self.q, self.v)
 
-    def step(self, count=1):
+    def step(self, steps=1):
         """So many steps of h, through all impacts on the way; returns the `State`."""
         with library_words():
-            self._core.step(_count("count", count, 1))
+            self._core.step(count("steps", steps, 1))
         return self.state
 
     def until(self, end):
@@ -226,9 +204,6 @@ class Stepper:
 
     def __repr__(self):
         return f"<routh.Stepper of {self.scenario.name!r} at {self.time:.6g} s>"
-
-
-_count = count
 
 
 def stepper(what, h=None, *, q=None, v=None, **options):
@@ -270,7 +245,7 @@ class Run(NamedTuple):
     energy_end: float     #: [J]
 
 
-class EnsembleResult(_Saved):
+class EnsembleResult(Saved):
     """Many motions from one start.
 
     >>> e = ensemble("compass-gait", runs=16, end=0.3)
@@ -342,5 +317,5 @@ def ensemble(what, runs=1024, seed=0, *, law="set", method=None, q=None, v=None,
         raise ValueError(f"runs {runs}: at most 10**7 are possible")
     made = run("ensemble", progress,
                lambda tell: _core.ensemble(scenario._core, given, runs, count("seed", seed), law,
-                                           count("threads", threads), min(count("keep", keep), runs), tell))
+                                           number_of_threads(threads), min(count("keep", keep), runs), tell))
     return EnsembleResult(made, scenario)

@@ -51,6 +51,12 @@ def count(name, value, least=0):
     return n
 
 
+def threads(value):
+    if count("threads", value) > 1024:
+        raise ValueError(f"threads {value}: at most 1024 are possible; 0 takes all cores")
+    return int(value)
+
+
 def number(name, value, low=-math.inf, high=math.inf, above=None):
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} {value!r}: must be a number")
@@ -84,7 +90,7 @@ def _positive(name, value):
 
 _KINDS = {
     "samples": lambda n, x: count(n, x, 1), "seed": count, "keep": count,
-    "threads": lambda n, x: count(n, x, 0), "limit": lambda n, x: count(n, x, 1),
+    "threads": lambda n, x: threads(x), "limit": lambda n, x: count(n, x, 1),
     "max_polyhedra": lambda n, x: min(count(n, x, 1), 2**30), "max_seconds": _positive,
     "step": _positive, "final_step": lambda n, x: number(n, x, 0),
     "draws": lambda n, x: one_of(n, x, ["uniform", "corners"]),

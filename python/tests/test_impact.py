@@ -182,7 +182,7 @@ def test_a_mistake_is_a_value_error_that_names_it(block, name, value, says):
     ({"law": "set", "draws": "lucky"}, "draws 'lucky'"), ({"order": ["Z"]}, "order Z: there is no touching contact"),
     ({"law": "set", "keep": 10**9, "samples": 2**30}, "keep"), ({"names": ["A"]}, "names: must name all"),
     ({"names": ["A", "A"]}, "another contact is called 'A'"), ({"cone": "circular"}, "cone: belongs to contacts in space"),
-    ({"law": "single", "contact": "Q"}, "contact Q")])
+    ({"law": "single", "contact": "Q"}, "contact Q"), ({"threads": 10**6}, "threads 1000000: at most 1024")])
 def test_an_option_that_cannot_be_is_refused(block, options, says):
     with pytest.raises(ValueError, match=says):
         routh.impact(**block, **options)

@@ -1,0 +1,34 @@
+"""How results are written."""
+
+import json
+import os
+from pathlib import Path
+
+from ._options import library_words
+
+
+class Written:
+    """As JSON."""
+
+    def to_json(self, indent=None):
+        """The JSON that the command writes, but for the command itself."""
+        return self._core.json(-1 if indent is None else indent)
+
+    def to_dict(self):
+        """The same as a dictionary."""
+        return json.loads(self.to_json())
+
+
+class Saved(Written):
+    """And as tables and figures."""
+
+    def to_csv(self):
+        """A table as text: one row an outcome, a state or a run."""
+        return self._core.csv()
+
+    def draw(self, folder, name=None):
+        """Figures as the command's --plot draws them, PNG and SVG, by gnuplot; returns their paths."""
+        os.makedirs(folder, exist_ok=True)
+        how = getattr(self, "law", None) or self.method
+        with library_words():
+            return self._core.draw(name or f"{Path(self.scenario.name).stem or 'scenario'}-{how}", os.fspath(folder))
