@@ -418,7 +418,7 @@ std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const Measure
         ++s.impacts;
         noise.push_back(row.noise), unexplained.push_back(row.unexplained);
         first.push_back(d.first), nearest.push_back(d.nearest), control.push_back(d.control);
-        s.closer += d.nearest < d.control;
+        s.closer += d.nearest < (1 - 1e-9) * d.control;
         s.says += d.begins >= 0;
         s.begins += d.begins == 0;
       }

@@ -129,8 +129,8 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
   return render(folder, name, [&](const std::string& terminal) {
     const auto panels = static_cast<int>(by_contacts.size());
     std::string script = fmt::format(
-        "set terminal {} size {},420 noenhanced\nset multiplot layout 1,{}\nset key bottom "
-        "right\nset grid\nset logscale x\nset yrange [0:1]\nset xrange [0.002:1]\nset xlabel "
+        "set terminal {} size {},420 noenhanced\nset multiplot layout 1,{}\nset key top left "
+        "font ',9'\nset grid\nset logscale x\nset yrange [0:1]\nset xrange [0.002:1]\nset xlabel "
         "'distance [m/s]'\n",
         terminal, std::max(500, 420 * panels), panels);
     for (const auto& [contacts, rows] : by_contacts) {

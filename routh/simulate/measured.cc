@@ -186,6 +186,13 @@ MeasuredDistance measure(const MeasuredImpact& impact,
   return d;
 }
 
+namespace {
+
+/// Of the sum of so many squares of unit normal numbers (Wilson, Hilferty).
+double chi_square_median(double count) { return count * std::pow(1 - 2 / (9 * count), 3); }
+
+}  // namespace
+
 MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptions& options) {
   MeasuredStudy s;
   const std::vector<MeasuredLaw> laws = measured_laws(options.samples, options.seed);
@@ -216,6 +223,14 @@ MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptio
     s.fits.push_back(fit);
   }
 
+  // errors that are not known are as large, in each direction, as what no impulses can make
+  std::vector<double> squares;
+  for (const MeasuredImpact& impact : training) {
+    const double free = static_cast<double>(impact.v_plus.size() - impact.J.rows());
+    if (free > 0) squares.push_back(std::pow(unexplained(impact), 2) / chi_square_median(free));
+  }
+  s.error = squares.empty() ? 0 : std::sqrt(median(squares));
+
   // every law beside what was held out
   ContactParameters parameters = s.fits.front().fit.parameters;
   parameters.restitution = Restitution::kByLaw;
@@ -226,6 +241,8 @@ MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptio
     ++taken[impact.contacts];
     if (stopped(0.3 + 0.7 * static_cast<double>(k) / static_cast<double>(impacts.size()))) break;
     StudyRow row{.impact = k, .noise = noise_of(impact), .unexplained = unexplained(impact)};
+    if (impact.sigma.size() == 0)
+      row.noise = s.error * std::sqrt(static_cast<double>(impact.v_plus.size()));
     for (const MeasuredLaw& law : laws)
       row.laws.push_back(measure(impact, law.predict(impact, parameters), options.seed + k));
     s.rows.push_back(std::move(row));

@@ -102,6 +102,7 @@ struct StudyFit {
 };
 struct [[nodiscard]] MeasuredStudy {
   std::vector<std::string> laws;
+  double error = 0;                      ///< of one direction of v_plus - v_minus, estimated [m/s]
   std::vector<StudyFit> fits;            ///< with Stronge's meaning of e, Poisson's and Newton's
   std::size_t fitted = 0, held_out = 0;  ///< impacts with one contact
   std::vector<StudyRow> rows;            ///< held out, at most `most` of each number of contacts
