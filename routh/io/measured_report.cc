@@ -10,7 +10,7 @@ namespace routh::io {
 namespace {
 
 constexpr std::size_t kNamed = 12;  // rows that are named on the screen
-const std::vector<std::string> kColours{"#1f5fbf", "#c8281e", "#2a8c4a"};
+const std::vector<std::string> kMeasuredColours{"#1f5fbf", "#c8281e", "#2a8c4a"};
 
 std::string lines_of(const std::vector<std::string>& lines) {
   const std::vector<std::string> some(lines.begin(),
@@ -148,11 +148,11 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
       };
       for (std::size_t k = 0; k < study.laws.size(); ++k) {
         curve(fmt::format("near{}_{}", contacts, k), study.laws[k] + ", nearest",
-              fmt::format("lw 2 lc rgb '{}'", kColours[k % kColours.size()]),
+              fmt::format("lw 2 lc rgb '{}'", kMeasuredColours[k % kMeasuredColours.size()]),
               [k](const StudyRow& row) { return row.laws[k].nearest; });
         if (contacts > 1 && k > 0)
           curve(fmt::format("control{}_{}", contacts, k), study.laws[k] + ", control",
-                fmt::format("lw 1 dt 2 lc rgb '{}'", kColours[k % kColours.size()]),
+                fmt::format("lw 1 dt 2 lc rgb '{}'", kMeasuredColours[k % kMeasuredColours.size()]),
                 [k](const StudyRow& row) { return row.laws[k].control; });
       }
       curve(fmt::format("none{}", contacts), "no law", "lw 1 lc rgb '#888888'",
