@@ -28,6 +28,7 @@ void add_check(CLI::App& app, Session& session);
 void add_reproduce(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_ensemble(CLI::App& app, Session& session);
+void add_measured(CLI::App& app, Session& session);
 void add_rerun(CLI::App& app, Session& session);
 /// The manual page and the completion of shells, of all that was added before.
 void add_manual(CLI::App& app);

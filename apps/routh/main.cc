@@ -259,6 +259,7 @@ void define(CLI::App& app, Session& session) {
   add_check(app, session);
   add_simulate(app, session);
   add_ensemble(app, session);
+  add_measured(app, session);
   add_reproduce(app, session);
   add_rerun(app, session);
   refuse_empty(app);

@@ -87,6 +87,8 @@ std::vector<Scope> all_scopes() {
        {"p1-table3", "p1-fig9", "p1-fig10", "p1-fig11", "p1-fig13", "p1-fig14", "p2-fig3",
         "p2-fig4"}},
 
+      {"reproduce", kItem, {"--data"}, {"measured"}},
+
       {"", kScenario, {"--cone", "--edges"}, {kModel, kSpace}},
       {"", kScenario, {"--touching"}, {kPlane, kModel}},
       {"", kScenario, {"--extreme-points"}, {kModel}},

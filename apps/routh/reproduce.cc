@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "exact_law.h"
+#include "measured.h"
 #include "options.h"
 #include "output.h"
 #include "routh/io/document.h"
@@ -64,7 +65,7 @@ constexpr Claim kClaims[] = {
 
 struct ReproduceArguments {
   std::vector<std::string> items;
-  std::string out = "results", samples;
+  std::string out = "results", samples, data;
   int threads = 0;
   const CLI::App* command = nullptr;
   Places places;
@@ -83,6 +84,9 @@ std::vector<std::string> all_items() {
   for (const ReproduceItem& item : other_items()) items.push_back(item.name);
   return items;
 }
+
+/// Needs data that are not part of the project.
+constexpr const char* kMeasured = "measured";
 
 SetResult sample(const io::ImpactCase& impact, std::uint64_t samples, const ReproduceArguments& a,
                  bool for_figure) {
@@ -186,18 +190,22 @@ int run_reproduce(const ReproduceArguments& a) {
   for (const std::string& item : a.items) {
     if (item == "all") {
       items = known;
-    } else if (std::find(known.begin(), known.end(), item) != known.end()) {
+    } else if (item == kMeasured || std::find(known.begin(), known.end(), item) != known.end()) {
       items.push_back(item);
     } else {
       const std::string close = io::nearest(item, known);
-      throw io::InputError(fmt::format(
-          "reproduce {}: there is no such item; {}", item,
-          close.empty() ? "known are all, " + io::join(known) : "did you mean '" + close + "'?"));
+      throw io::InputError(fmt::format("reproduce {}: there is no such item; {}", item,
+                                       close.empty() ? "known are all, measured, " + io::join(known)
+                                                     : "did you mean '" + close + "'?"));
     }
   }
   if (!a.samples.empty() && parse_count("--samples", a.samples) == 0)
     throw io::InputError("--samples 0: there must be at least one");
   refuse_foreign(*a.command, "item", items);
+  if (a.data.empty() && std::find(items.begin(), items.end(), kMeasured) != items.end())
+    throw io::InputError(
+        "reproduce measured: needs --data FOLDER with ellipse-impacts.csv and cube-impacts.csv; "
+        "docs/measured.md says where they come from");
   io::require_gnuplot();
   // tables are shown where they are made
   if (a.places.quiet() && !std::freopen("/dev/null", "w", stdout)) return kUnfinished;
@@ -205,6 +213,7 @@ int run_reproduce(const ReproduceArguments& a) {
 
   for (const std::string& item : items) {
     if (interrupted()) break;
+    if (item == kMeasured) reproduce_measured(a.data, a.out);
     if (item == "p1-table3") reproduce_table3(a);
     if (item == "p1-outcomes") reproduce_outcomes(a);
     for (const PaperFigure& f : kFigures) {
@@ -233,8 +242,10 @@ void add_reproduce(CLI::App& app, Session& session) {
   a->command = c;
   std::string items = "{all";
   for (const std::string& item : all_items()) items += "," + item;
+  items += std::string(",") + kMeasured;
   c->add_option("items", a->items, "what to make")->type_name(items + "}")->required();
   c->add_option("--out", a->out, "folder for the results")->capture_default_str();
+  c->add_option("--data", a->data, "folder of measured impacts, for measured");
   c->add_option("--samples", a->samples, "samples of each set, such as 2^16 (default: by item)");
   c->add_option("--threads", a->threads, "threads (default: all cores)")
       ->check(CLI::Range(1, 1024));

@@ -274,6 +274,8 @@ std::vector<VectorXd> known_outcomes(const ImpactProblem& p, const std::function
 
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   validate(problem);
+  if (problem.bounces())
+    throw std::invalid_argument("exact: e must be zero; set_valued() samples contacts that bounce");
   if (problem.tangents == 2 && problem.contacts() > policy::kExactInSpace) {
     throw std::invalid_argument(
         "exact: in space sets of more than two contacts are out of reach (here are " +

@@ -195,15 +195,15 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   const bool by_itself = !own && is_model(name_or_path) && exists(name_or_path);
   const std::string text = by_itself ? "" : scenario_text(name_or_path);
   if (is_model(name_or_path)) {
-    ModelStart begun = start;
+    ModelStart placed = start;
     for (const Override& o : overrides) {
       if (o.name != "restitution")
         throw InputError(
             fmt::format("--set {}: a model of MuJoCo has no parameters but restitution; edit {}",
                         o.name, name_or_path));
-      begun.restitution = o.value;
+      placed.restitution = o.value;
     }
-    return with_finite_energy(load_model(name_or_path, file, text, begun));
+    return with_finite_energy(load_model(name_or_path, file, text, placed));
   }
   if (start.given()) {
     throw InputError(fmt::format(

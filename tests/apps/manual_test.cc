@@ -14,8 +14,8 @@ namespace {
 using namespace routh::test;
 using Manual = Program;
 
-const std::vector<std::string> kCommands{"list",     "show",     "impact",    "check",
-                                         "simulate", "ensemble", "reproduce", "rerun"};
+const std::vector<std::string> kCommands{"list",     "show",     "impact",    "check", "simulate",
+                                         "ensemble", "measured", "reproduce", "rerun"};
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())

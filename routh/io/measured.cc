@@ -1,0 +1,433 @@
+#include "routh/io/measured.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "routh/io/document.h"
+#include "routh/io/files.h"
+#include "routh/io/text.h"
+
+namespace routh::io {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr std::size_t kMostRows = 1'000'000;
+
+/// The numbers of a CSV file by the names of their columns.
+struct Columns {
+  std::string file;
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> rows;
+
+  bool has(const std::string& name) const { return index_of(names, name) >= 0; }
+  double at(std::size_t row, const std::string& name) const {
+    return rows[row][index_of(names, name)];
+  }
+  VectorXd at(std::size_t row, const std::vector<std::string>& which) const {
+    VectorXd x(which.size());
+    for (std::size_t i = 0; i < which.size(); ++i) x[i] = at(row, which[i]);
+    return x;
+  }
+  /// Throws InputError naming all that are missing.
+  void require(const std::vector<std::string>& wanted) const {
+    std::vector<std::string> missing;
+    for (const std::string& name : wanted) {
+      if (!has(name)) missing.push_back(name);
+    }
+    if (!missing.empty())
+      throw InputError(fmt::format("{}: the column{} {} {} missing", file,
+                                   missing.size() > 1 ? "s" : "", join(missing),
+                                   missing.size() > 1 ? "are" : "is"));
+  }
+};
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells{""};
+  for (const char c : line) {
+    if (c == ',')
+      cells.emplace_back();
+    else if (c != '\r' && c != '"')
+      cells.back() += c;
+  }
+  return cells;
+}
+
+Columns read_columns(const std::string& file) {
+  const std::string text = read_file(file);
+  Columns columns{.file = file, .names = {}, .rows = {}};
+  std::size_t line_number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::vector<std::string> cells = cells_of(text.substr(begin, end - begin));
+    begin = end + 1;
+    ++line_number;
+    if (line_number == 1) {
+      columns.names = cells;
+      const std::set<std::string> known(cells.begin(), cells.end());
+      if (known.size() != cells.size())
+        throw InputError(fmt::format("{}: line 1: two columns have the same name", file));
+      continue;
+    }
+    if (cells.size() == 1 && cells[0].empty()) continue;
+    if (cells.size() != columns.names.size())
+      throw InputError(fmt::format("{}: line {} has {} cells; there are {} columns", file,
+                                   line_number, cells.size(), columns.names.size()));
+    std::vector<double> row;
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+      double x = 0;
+      const auto [rest, error] =
+          std::from_chars(cells[k].data(), cells[k].data() + cells[k].size(), x);
+      if (error != std::errc() || rest != cells[k].data() + cells[k].size() || !std::isfinite(x))
+        throw InputError(fmt::format("{}: line {}: {}: '{}' is no number", file, line_number,
+                                     columns.names[k], without_controls(cells[k])));
+      row.push_back(x);
+    }
+    columns.rows.push_back(std::move(row));
+    if (columns.rows.size() > kMostRows)
+      throw InputError(fmt::format("{}: has more than {} rows", file, kMostRows));
+  }
+  if (columns.rows.empty()) throw InputError(fmt::format("{}: has no rows", file));
+  return columns;
+}
+
+std::vector<std::string> with(std::vector<std::string> names, const std::string& ending) {
+  for (std::string& name : names) name += ending;
+  return names;
+}
+
+/// Does the row say of itself that it is not to be used?
+bool flagged(const Columns& columns, std::size_t row) {
+  if (columns.has("clean") && columns.at(row, "clean") == 0) return true;
+  return std::any_of(columns.names.begin(), columns.names.end(), [&](const std::string& name) {
+    return name.rfind("flag_", 0) == 0 && columns.at(row, name) != 0;
+  });
+}
+
+int group_of(const Columns& columns, std::size_t row) {
+  for (const char* name : {"group", "toss"}) {
+    if (columns.has(name)) return static_cast<int>(columns.at(row, name));
+  }
+  return static_cast<int>(row);
+}
+
+/// The smallest value of f over x by steps in one coordinate after the other that shrink.
+template <class F>
+double descend(F f, VectorXd& x, VectorXd step) {
+  double best = f(x);
+  for (int round = 0; round < 60 && step.cwiseAbs().maxCoeff() > 0; ++round) {
+    bool better = false;
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      for (const double sign : {1.0, -1.0}) {
+        VectorXd trial = x;
+        trial[i] += sign * step[i];
+        const double value = f(trial);
+        if (value < best) best = value, x = trial, better = true;
+      }
+    }
+    if (!better) step /= 2;
+  }
+  return best;
+}
+
+// contact rows in the plane
+
+const std::vector<std::string> kPlane{"vx", "vy", "w"};
+
+MeasuredImpact planar_impact(const Columns& columns, std::size_t row, double gyration) {
+  MeasuredImpact m{.name = std::to_string(row + 2), .group = group_of(columns, row)};
+  m.M = Vector3d(1, 1, gyration).asDiagonal();
+  m.J.resize(2, 3);
+  m.J.row(0) = columns.at(row, {"jn_x", "jn_y", "jn_w"}).transpose();
+  m.J.row(1) = columns.at(row, {"jt_x", "jt_y", "jt_w"}).transpose();
+  m.v_minus = columns.at(row, with(kPlane, "_minus"));
+  m.v_plus = columns.at(row, with(kPlane, "_plus"));
+  if (columns.has("sigma_vx")) m.sigma = columns.at(row, {"sigma_vx", "sigma_vy", "sigma_w"});
+  return m;
+}
+
+/// What is left of Δw once the impulses that make Δvx and Δvy have turned the body [rad/s].
+double planar_balance(const MeasuredImpact& m) {
+  const VectorXd change = m.v_plus - m.v_minus;
+  const Eigen::Vector2d impulse =
+      m.J.leftCols(2).transpose().colPivHouseholderQr().solve(change.head(2));
+  return std::abs(change[2] - m.J.col(2).dot(impulse) / m.M(2, 2));
+}
+
+// a box on a floor at z = 0
+
+const std::vector<std::string> kSpace{"vx", "vy", "vz", "wx", "wy", "wz"};
+
+struct Corner {
+  double height;
+  Vector3d arm;  // from the centre of mass to the contact
+};
+
+std::vector<Corner> corners_of(const Matrix3d& R, const MeasuredBody& body) {
+  std::vector<Corner> corners;
+  for (int bits = 0; bits < 8; ++bits) {
+    const Vector3d sign(bits & 4 ? 1 : -1, bits & 2 ? 1 : -1, bits & 1 ? 1 : -1);
+    const Vector3d arm = R * (body.half * sign - body.centre) - Vector3d(0, 0, body.radius);
+    corners.push_back({arm.z(), arm});
+  }
+  std::sort(corners.begin(), corners.end(),
+            [](const Corner& a, const Corner& b) { return a.height < b.height; });
+  return corners;
+}
+
+Matrix3d rotation(const Columns& columns, std::size_t row) {
+  const VectorXd q = columns.at(row, {"qw", "qx", "qy", "qz"});
+  return Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+}
+
+MeasuredImpact box_impact(const Columns& columns, std::size_t row, const MeasuredBody& body,
+                          const MeasuredOptions& options) {
+  MeasuredImpact m{.name = std::to_string(row + 2), .group = group_of(columns, row), .tangents = 2};
+  const Matrix3d R = rotation(columns, row);
+  m.M = Eigen::MatrixXd::Identity(6, 6);
+  m.M.diagonal().tail(3) = body.gyration;
+  const std::vector<Corner> corners = corners_of(R, body);
+  m.contacts = 1;
+  while (m.contacts < 4 && corners[m.contacts].height <= corners[0].height + options.touching)
+    ++m.contacts;
+  m.J.resize(3 * m.contacts, 6);
+  for (int i = 0; i < m.contacts; ++i) {
+    const Vector3d& r = corners[i].arm;
+    Matrix3d cross;
+    cross << 0, -r.z(), r.y(), r.z(), 0, -r.x(), -r.y(), r.x(), 0;
+    Eigen::Matrix<double, 3, 6> point;
+    point << Matrix3d::Identity(), -cross * R;  // angular velocity in the body's frame
+    m.J.row(i) = point.row(2);
+    m.J.middleRows(m.contacts + 2 * i, 2) = point.topRows(2);
+  }
+  // velocities of the centre of mass as it is now
+  const Vector3d moved = body.centre - options.centre;
+  const auto velocity = [&](const std::string& when) {
+    VectorXd v = columns.at(row, with(kSpace, when));
+    v.head<3>() += R * Vector3d(v.tail<3>()).cross(moved);
+    return v;
+  };
+  m.v_minus = velocity("_minus"), m.v_plus = velocity("_plus");
+  if (columns.has("sigma_vz_minus")) {
+    const auto both = [&](const std::string& name) {
+      return std::hypot(columns.at(row, name + "_minus"), columns.at(row, name + "_plus"));
+    };
+    const double xy = both("sigma_vxy"), z = both("sigma_vz"), w = both("sigma_w");
+    m.sigma = (VectorXd(6) << xy, xy, z, w, w, w).finished();
+  }
+  return m;
+}
+
+/// What is left of Δw once the impulse that makes Δv has turned the body [rad/s].
+double box_balance(const MeasuredImpact& m) {
+  const VectorXd change = m.v_plus - m.v_minus;
+  const Vector3d impulse(change[0], change[1], change[2]);
+  Eigen::MatrixXd turn(3, 3);  // of the lowest contact: tangents, then the normal
+  turn << m.J.row(m.contacts).tail(3), m.J.row(m.contacts + 1).tail(3), m.J.row(0).tail(3);
+  const VectorXd spin = (turn.transpose() * impulse).cwiseQuotient(m.M.diagonal().tail(3));
+  return (change.tail(3) - spin).norm() / std::sqrt(3.0);
+}
+
+/// Shape by the heights of lowest corners, centre and inertia by the balance of momentum.
+MeasuredBody fit_box(const Columns& columns, const std::vector<std::size_t>& rows,
+                     const MeasuredOptions& options) {
+  MeasuredBody body{.gyration = Vector3d::Constant(2.5e-3), .half = 0.05, .centre = options.centre};
+  // the size of the box sets the scale of everything
+  double highest = 0;
+  for (const std::size_t row : rows) highest = std::max(highest, columns.at(row, "z"));
+  body.half = highest / 2;
+  body.gyration.setConstant(body.half * body.half);
+  const auto shape = [&](const MeasuredBody& at) {
+    // z + (R (half s - centre))_z - radius = 0 at the lowest corner
+    Eigen::Matrix2d A = Eigen::Matrix2d::Zero();
+    Eigen::Vector2d b = Eigen::Vector2d::Zero();
+    for (const std::size_t row : rows) {
+      const Matrix3d R = rotation(columns, row);
+      const Vector3d moved = R * (at.centre - options.centre);
+      const Eigen::Vector2d line(-R.row(2).cwiseAbs().sum(), -1);
+      const double right = -(columns.at(row, "z") + moved.z()) + R.row(2).dot(at.centre);
+      A += line * line.transpose(), b += right * line;
+    }
+    return Eigen::Vector2d(A.ldlt().solve(b));
+  };
+  const auto with_values = [&](const VectorXd& x) {
+    MeasuredBody at = body;
+    at.centre = options.centre + x.head<3>();
+    at.gyration = x.tail<3>();
+    const Eigen::Vector2d fitted = shape(at);
+    at.half = fitted[0], at.radius = fitted[1];
+    return at;
+  };
+  const auto balance = [&](const VectorXd& x) {
+    if (x.tail<3>().minCoeff() <= 0) return HUGE_VAL;
+    const MeasuredBody at = with_values(x);
+    double sum = 0;
+    for (const std::size_t row : rows) sum += box_balance(box_impact(columns, row, at, options));
+    return sum / static_cast<double>(rows.size());
+  };
+  VectorXd x(6), step(6);
+  x << Vector3d::Zero(), body.gyration;
+  step << Vector3d::Constant(0.02 * body.half), 0.2 * body.gyration;
+  const double left = descend(balance, x, step);
+  body = with_values(x);
+  body.balance = left;
+  return body;
+}
+
+// a mechanism or a model
+
+MeasuredImpact scenario_impact(const Columns& columns, std::size_t row,
+                               const MeasuredOptions& options) {
+  const Scenario& s = *options.scenario;
+  MeasuredImpact m{.name = std::to_string(row + 2), .group = group_of(columns, row)};
+  const VectorXd q = columns.at(row, s.coordinates);
+  m.v_minus = columns.at(row, with(s.velocities, "_minus"));
+  m.v_plus = columns.at(row, with(s.velocities, "_plus"));
+  if (columns.has("sigma_" + s.velocities.front())) {
+    std::vector<std::string> names = s.velocities;
+    for (std::string& name : names) name = "sigma_" + name;
+    m.sigma = columns.at(row, names);
+  }
+  const Terms terms = s.moving()->terms(q, m.v_minus);
+  if (terms.A.rows() > 0)
+    throw InputError(
+        fmt::format("{}: has joints that close loops; measured impacts need a "
+                    "mechanism without",
+                    s.name));
+  m.M = terms.M;
+  std::vector<std::pair<double, int>> order;
+  for (std::size_t i = 0; i < terms.contacts.size(); ++i)
+    order.emplace_back(terms.contacts[i].phi, static_cast<int>(i));
+  std::sort(order.begin(), order.end());
+  std::erase_if(order,
+                [&](const auto& at) { return at.first > order.front().first + options.touching; });
+  if (order.empty())
+    throw InputError(fmt::format("{}: line {}: no contact is near", columns.file, row + 2));
+  m.contacts = static_cast<int>(order.size());
+  m.tangents = static_cast<int>(terms.contacts[order[0].second].Jt.rows());
+  m.J.resize((1 + m.tangents) * m.contacts, s.v.size());
+  for (int i = 0; i < m.contacts; ++i) {
+    const Contact& contact = terms.contacts[order[i].second];
+    m.J.row(i) = contact.Jn;
+    m.J.middleRows(m.contacts + m.tangents * i, m.tangents) = contact.Jt;
+  }
+  return m;
+}
+
+}  // namespace
+
+MeasuredTable read_measured(const std::string& file, const MeasuredOptions& options) {
+  const Columns columns = read_columns(file);
+  MeasuredTable table{.file = file, .rows = columns.rows.size()};
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < columns.rows.size(); ++row) {
+    if (flagged(columns, row))
+      ++table.flagged;
+    else
+      rows.push_back(row);
+  }
+  std::function<MeasuredImpact(std::size_t)> impact_of;
+  if (options.scenario) {
+    table.kind = "scenario";
+    columns.require(options.scenario->coordinates);
+    columns.require(with(options.scenario->velocities, "_minus"));
+    columns.require(with(options.scenario->velocities, "_plus"));
+    impact_of = [&](std::size_t row) { return scenario_impact(columns, row, options); };
+  } else if (columns.has("jn_x")) {
+    table.kind = "rows";
+    columns.require({"jn_x", "jn_y", "jn_w", "jt_x", "jt_y", "jt_w"});
+    columns.require(with(kPlane, "_minus"));
+    columns.require(with(kPlane, "_plus"));
+    MeasuredBody body;
+    VectorXd x = VectorXd::Zero(1), step = VectorXd::Constant(1, 0.5);
+    std::vector<double> arms;
+    for (const std::size_t row : rows)
+      arms.push_back(std::hypot(columns.at(row, "jn_w"), columns.at(row, "jt_w")));
+    const double arm = median(arms), unit = arm > 0 ? arm * arm : 1;
+    body.balance = descend(
+        [&](const VectorXd& at) {
+          double sum = 0;
+          int count = 0;
+          for (const std::size_t row : rows) {
+            const MeasuredImpact m = planar_impact(columns, row, unit * std::exp(at[0]));
+            if (trains(m)) sum += planar_balance(m), ++count;
+          }
+          return count ? sum / count : 0;
+        },
+        x, step);
+    body.gyration = VectorXd::Constant(1, unit * std::exp(x[0]));
+    table.body = body;
+    impact_of = [&, body](std::size_t row) {
+      return planar_impact(columns, row, body.gyration[0]);
+    };
+  } else {
+    table.kind = "box";
+    columns.require({"x", "y", "z", "qw", "qx", "qy", "qz"});
+    columns.require(with(kSpace, "_minus"));
+    columns.require(with(kSpace, "_plus"));
+    // the training half, where one corner is clearly the lowest
+    std::vector<std::size_t> training;
+    for (const std::size_t row : rows) {
+      MeasuredBody any{.half = 1};
+      const std::vector<Corner> corners = corners_of(rotation(columns, row), any);
+      if (group_of(columns, row) % 2 == 0 && corners[1].height > corners[0].height + 0.1)
+        training.push_back(row);
+    }
+    if (training.size() < 10)
+      throw InputError(fmt::format(
+          "{}: only {} impacts of even groups on a single corner; shape and inertia need 10", file,
+          training.size()));
+    if (training.size() > 400) training.resize(400);
+    table.body = fit_box(columns, training, options);
+    impact_of = [&](std::size_t row) { return box_impact(columns, row, *table.body, options); };
+  }
+  for (const std::size_t row : rows) {
+    MeasuredImpact m = impact_of(row);
+    if (energy_kept(m) > 1)
+      table.grows.push_back(m.name);
+    else
+      table.impacts.push_back(std::move(m));
+  }
+  if (table.impacts.empty())
+    throw InputError(
+        fmt::format("{}: no impact is left: {} of {} rows are flagged, in {} energy "
+                    "grows",
+                    file, table.flagged, table.rows, table.grows.size()));
+  return table;
+}
+
+std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const MeasuredStudy& study) {
+  std::vector<MeasuredSummary> all;
+  std::set<int> counts;
+  for (const StudyRow& row : study.rows) counts.insert(table.impacts[row.impact].contacts);
+  for (const int contacts : counts) {
+    for (std::size_t k = 0; k < study.laws.size(); ++k) {
+      MeasuredSummary s{.contacts = contacts, .law = study.laws[k]};
+      std::vector<double> noise, unexplained, first, nearest, control;
+      for (const StudyRow& row : study.rows) {
+        if (table.impacts[row.impact].contacts != contacts) continue;
+        const MeasuredDistance& d = row.laws[k];
+        ++s.impacts;
+        noise.push_back(row.noise), unexplained.push_back(row.unexplained);
+        first.push_back(d.first), nearest.push_back(d.nearest), control.push_back(d.control);
+        s.closer += d.nearest < (1 - 1e-9) * d.control;
+        s.says += d.begins >= 0;
+        s.begins += d.begins == 0;
+      }
+      s.noise = median(noise), s.unexplained = median(unexplained);
+      s.first = median(first), s.nearest = median(nearest), s.control = median(control);
+      all.push_back(std::move(s));
+    }
+  }
+  return all;
+}
+
+}  // namespace routh::io

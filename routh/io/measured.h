@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routh/io/json.h"
+#include "routh/io/scenario.h"
+#include "routh/simulate/measured.h"
+
+/// Tables of measured impacts (CSV) and what the laws make of them. docs/measured.md has the
+/// columns.
+namespace routh::io {
+
+/// How a body is shaped and where its mass is, in the units of the table.
+struct MeasuredBody {
+  Eigen::VectorXd gyration;  ///< I/m: one number in the plane, three about the axes of a box [m²]
+  double half = 0, radius = 0;  ///< a box: corners at ±half, swept by a sphere [m]
+  Eigen::Vector3d centre = Eigen::Vector3d::Zero();  ///< of mass, from that of the box [m]
+  double balance = 0;  ///< what is left of the change of angular velocity, typically [rad/s]
+};
+
+struct MeasuredTable {
+  std::string file, kind;  ///< rows: contact rows in the plane; box; scenario
+  std::vector<MeasuredImpact> impacts;
+  std::size_t rows = 0;            ///< in the file
+  std::size_t flagged = 0;         ///< left out because a flag_ column is set, or clean is not
+  std::vector<std::string> grows;  ///< left out because energy grows: the numbers of their lines
+  std::optional<MeasuredBody>
+      body;  ///< fitted to the impacts with one contact of the training half
+};
+
+struct MeasuredOptions {
+  const Scenario* scenario = nullptr;  ///< for tables with the coordinates of a mechanism or model
+  /// Box: the centre of mass of the table's x, y, z from the centre of the box, in its frame [m].
+  Eigen::Vector3d centre = Eigen::Vector3d::Zero();
+  /// Contacts at most this much higher than the lowest take part [m].
+  double touching = 2e-3;
+};
+
+/// Throws InputError naming missing columns, or the line and column of what is no number.
+MeasuredTable read_measured(const std::string& file, const MeasuredOptions& options = {});
+
+/// Medians of one law over the impacts with so many contacts.
+struct MeasuredSummary {
+  int contacts = 0, impacts = 0;
+  std::string law;
+  double noise = 0, unexplained = 0, first = 0, nearest = 0, control = 0;
+  int closer = 0;  ///< impacts nearer to their measurement than to the control
+  int begins = 0;  ///< nearest outcomes that begin with the lowest contact, of those that say
+  int says = 0;
+};
+std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const MeasuredStudy& study);
+
+std::string describe(const MeasuredTable& table, const MeasuredStudy& study);
+Json to_json(const MeasuredTable& table, const MeasuredStudy& study);
+std::string to_csv(const MeasuredTable& table, const MeasuredStudy& study);
+/// Distances of all laws over the number of contacts; returns the files written.
+std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& study,
+                              const std::string& name, const std::string& folder);
+
+}  // namespace routh::io

@@ -1,0 +1,88 @@
+// Coefficients of restitution as users give them and see them again.
+
+#include <gtest/gtest.h>
+
+#include "apps/program.h"
+#include "routh/io/files.h"
+
+namespace {
+
+using namespace routh::test;
+using Bounce = Program;
+
+TEST_F(Bounce, MatricesAndContactSpaceTakeOneCoefficientOrOneForEachContact) {
+  const std::string matrices = folder_ + "/m.yaml", space = folder_ + "/c.yaml";
+  routh::io::write_file(matrices,
+                        "M: [[1, 0], [0, 1]]\nJn: [[0, 1]]\nJt: [[1, 0]]\nmu: 0.2\n"
+                        "v: [3, -1]\ne: 0.5\n");
+  routh::io::write_file(space, "G: [[1, 0], [0, 1]]\nc: [-1, 3]\nmu: [0.2]\ne: [0.5]\n");
+  for (const std::string& file : {matrices, space}) {
+    for (const char* law : {"simultaneous", "sequential", "single", "set"}) {
+      const nlohmann::json j = json_of("impact " + file + " --law " + law);
+      // 1.5 N s, friction 0.3
+      EXPECT_NEAR(j["outcomes"][0]["normal"][0].get<double>(), 0.5, 1e-9) << file << law;
+      EXPECT_NEAR(j["outcomes"][0]["tangential"][0][0].get<double>(), 2.7, 1e-9);
+      EXPECT_EQ(j["restitution"]["e"][0], 0.5);
+      EXPECT_EQ(j["restitution"]["meaning"], "by law");
+    }
+  }
+}
+
+TEST_F(Bounce, CoefficientsThatAreNoneAreRefusedByTheirPlace) {
+  const std::string file = folder_ + "/m.yaml";
+  for (const char* e : {"-0.1", "1.01", "[0.5]", "[0.5, .nan]", "[0.5, 2]", "fast"}) {
+    routh::io::write_file(file, std::string("G: [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, "
+                                            "0, 1]]\nc: [-1, -1, 0, 0]\nmu: 0.2\ne: ") +
+                                    e + "\n");
+    const Result r = run("impact " + file);
+    EXPECT_EQ(r.code, 2) << e << r.out;
+    EXPECT_TRUE(says(r, "e")) << r.out;
+  }
+  const Result r = run("impact dropped-box --set restitution=1.5");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_TRUE(says(r, "restitution")) << r.out;
+}
+
+TEST_F(Bounce, LawsRefuseMeaningsThatTheyDoNotHave) {
+  for (const char* arguments :
+       {"impact dropped-box --law simultaneous --restitution stronge",
+        "impact dropped-box --law set --restitution newton", "impact dropped-box --law exact",
+        "impact dropped-box --restitution stronge", "impact rocking-block --restitution poisson",
+        "impact dropped-box --law set --coverage", "impact dropped-box --restitution young",
+        "impact dropped-box --law sequential --single algebraic --restitution stronge",
+        "simulate dropped-box --method compliant", "simulate bouncing-ball --law plastic",
+        "simulate dropped-box --restitution stronge"}) {
+    const Result r = run(arguments);
+    EXPECT_EQ(r.code, 2) << arguments << r.out;
+  }
+}
+
+TEST_F(Bounce, TheTextbooksOutcomesOfTheCradleStandBesideThoseOfTheSet) {
+  const nlohmann::json in_turn = json_of("impact newtons-cradle --law sequential");
+  ASSERT_EQ(in_turn["outcomes"].size(), 1u);
+  EXPECT_NEAR(in_turn["outcomes"][0]["velocity"][2].get<double>(), 1, 1e-9);
+  const nlohmann::json at_once = json_of("impact newtons-cradle --law simultaneous");
+  EXPECT_NEAR(at_once["outcomes"][0]["velocity"][0].get<double>(), -1. / 3, 1e-9);
+  const nlohmann::json all = json_of("impact newtons-cradle");
+  EXPECT_EQ(all["unique"], false);
+  const nlohmann::json walls = json_of("impact ball-between-walls --law sequential");
+  EXPECT_NEAR(walls["outcomes"][0]["zeno"].get<double>(), 0.25, 1e-9);
+}
+
+TEST_F(Bounce, EnergyThatALawAddsIsSaid) {
+  // Kane's pendulum: two rods of 1 m and 1 kg at 20 and 30 degrees, friction 0.7
+  const std::string file = folder_ + "/kane.yaml";
+  routh::io::write_file(file,
+                        "M: [[1.3333333333, 0.49240387651], [0.49240387651, 0.33333333333]]\n"
+                        "Jn: [[0.34202014333, 0.5]]\nJt: [[0.93969262079, 0.86602540378]]\n"
+                        "mu: 0.7\ne: 0.5\nv: [-0.1, -0.2]\n");
+  const Result newton = run("impact " + file + " --law single --restitution newton");
+  EXPECT_EQ(newton.code, 0);
+  EXPECT_TRUE(says(newton, "adds")) << newton.out;
+  EXPECT_FALSE(says(run("impact " + file + " --law single"), "adds"));
+  const nlohmann::json j =
+      json_of("impact " + file + " --law single --restitution newton 2>/dev/null");
+  EXPECT_GT(j["outcomes"][0]["energy_gain"].get<double>(), 0);
+}
+
+}  // namespace

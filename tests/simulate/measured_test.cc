@@ -1,0 +1,114 @@
+// Measured impacts: what is made by a known law with known noise must be found again.
+
+#include "routh/simulate/measured.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <random>
+
+namespace routh {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+/// A plate of unit mass thrown on one corner or on two, in the plane.
+std::vector<MeasuredImpact> thrown(int count, int contacts, std::mt19937& random) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<MeasuredImpact> impacts;
+  while (static_cast<int>(impacts.size()) < count) {
+    MeasuredImpact m{.name = std::to_string(impacts.size()),
+                     .group = static_cast<int>(impacts.size())};
+    m.M = Vector3d(1, 1, 0.1).asDiagonal();
+    m.contacts = contacts;
+    m.J.resize(2 * contacts, 3);
+    for (int i = 0; i < contacts; ++i) {
+      const double x = contacts == 1 ? 0.5 * uniform(random) : i - 0.5;
+      m.J.row(i) << 0, 1, x;
+      m.J.row(contacts + i) << 1, 0, 0.2;
+    }
+    m.v_minus = Vector3d(2 * uniform(random), -2 + uniform(random), uniform(random));
+    if ((m.J * m.v_minus).head(contacts).maxCoeff() < -0.2) impacts.push_back(m);
+  }
+  return impacts;
+}
+
+void give(MeasuredImpact& m, const VectorXd& v, double noise, std::mt19937& random) {
+  std::normal_distribution<double> normal(0, noise);
+  m.sigma = Vector3d(1, 1, 1 / std::sqrt(0.1)) * noise;
+  m.v_plus = v;
+  for (int i = 0; i < 3; ++i) m.v_plus[i] += normal(random) * m.sigma[i] / noise;
+}
+
+TEST(Measured, FrictionAndRestitutionThatMadeTheImpactsAreFoundAgain) {
+  std::mt19937 random(1);
+  const auto laws = measured_laws(50, 1);
+  for (const Restitution means :
+       {Restitution::kStronge, Restitution::kPoisson, Restitution::kNewton}) {
+    std::vector<MeasuredImpact> impacts = thrown(60, 1, random);
+    const ContactParameters truth{0.17, 0.43, means};
+    const double noise = 0.01;
+    for (MeasuredImpact& m : impacts) give(m, laws[1].predict(m, truth)[0].v, noise, random);
+    const ContactFit fit = fit_contact(impacts, laws[1], means);
+    EXPECT_NEAR(fit.parameters.mu, truth.mu, 0.02) << to_string(means);
+    EXPECT_NEAR(fit.parameters.e, truth.e, 0.02) << to_string(means);
+    // three components of this noise
+    EXPECT_NEAR(fit.distance, std::sqrt(3) * noise, 0.5 * noise);
+    EXPECT_NEAR(noise_of(impacts[0]), std::sqrt(3) * noise, 1e-12);
+  }
+}
+
+TEST(Measured, WhereEveryImpactTakesAnOrderOfItsOwnTheSetIsNearerThanItsControl) {
+  std::mt19937 random(2);
+  std::vector<MeasuredImpact> impacts = thrown(60, 1, random), twice = thrown(80, 2, random);
+  const auto laws = measured_laws(300, 1), others = measured_laws(1, 99);
+  const ContactParameters truth{0.2, 0.4};
+  for (MeasuredImpact& m : impacts) give(m, laws[1].predict(m, truth)[0].v, 1e-3, random);
+  for (std::size_t k = 0; k < twice.size(); ++k) {
+    // one sample of the set, another one each time
+    const auto outcomes = measured_laws(1, 1000 + k)[2].predict(twice[k], truth);
+    give(twice[k], outcomes.front().v, 1e-3, random);
+  }
+  impacts.insert(impacts.end(), twice.begin(), twice.end());
+  const MeasuredStudy s = study(impacts, {.samples = 300, .most = 40});
+  ASSERT_EQ(s.laws.size(), 3u);
+  EXPECT_NEAR(s.fits[0].fit.parameters.mu, 0.2, 0.02);
+  EXPECT_NEAR(s.fits[0].fit.parameters.e, 0.4, 0.02);
+  std::vector<double> near, control, at_once;
+  int closer = 0;
+  for (const StudyRow& row : s.rows) {
+    if (impacts[row.impact].contacts != 2) continue;
+    at_once.push_back(row.laws[0].nearest);
+    near.push_back(row.laws[2].nearest), control.push_back(row.laws[2].control);
+    closer += row.laws[2].nearest < row.laws[2].control;
+  }
+  EXPECT_EQ(near.size(), 40u);
+  EXPECT_LT(median(near), 0.3 * median(at_once));
+  EXPECT_LT(sign_test(closer, 40), 1e-3);
+}
+
+TEST(Measured, AMeasurementThatAContactCannotMakeIsUnexplainedAndEnergyIsKept) {
+  std::mt19937 random(3);
+  MeasuredImpact m = thrown(1, 1, random)[0];
+  m.v_plus = m.v_minus + m.M.inverse() * m.J.transpose() * Eigen::Vector2d(0.7, -0.1);
+  EXPECT_NEAR(unexplained(m), 0, 1e-12);
+  // across both rows in the metric of M
+  const Eigen::Vector3d off = Eigen::FullPivLU<MatrixXd>(m.J).kernel().col(0);
+  m.v_plus += off;
+  EXPECT_NEAR(unexplained(m), std::sqrt(off.dot(m.M * off)), 1e-9);
+  m.v_plus = 0.5 * m.v_minus;
+  EXPECT_NEAR(energy_kept(m), 0.25, 1e-12);
+}
+
+TEST(Measured, TheSignTestIsThatOfACoin) {
+  EXPECT_DOUBLE_EQ(sign_test(0, 10), 1);
+  EXPECT_NEAR(sign_test(10, 10), std::pow(0.5, 10), 1e-15);
+  EXPECT_NEAR(sign_test(1, 2), 0.75, 1e-12);
+  EXPECT_TRUE(std::isnan(median({})));
+  EXPECT_EQ(median({3, 1, 2}), 2);
+}
+
+}  // namespace
+}  // namespace routh
