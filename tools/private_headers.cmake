@@ -1,11 +1,16 @@
 # Headers for Routh alone: not installed, and no public header reads one (tests/rooms.cmake). docs/tour.md has the others.
 set(ROUTH_PRIVATE_HEADERS
   impact/automaton.h
+  impact/orders.h
+  impact/outer_bound.h
   impact/precise.h
+  impact/quad.h
+  impact/rational_impact.h
   impact/solve_all.h
   impact/solve_one.h
   impact/step_table.h
   impact/stepwise.h
+  impact/witness_search.h
   io/builtin_scenarios.h
   io/document.h
   io/drawing.h

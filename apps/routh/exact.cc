@@ -28,6 +28,12 @@ io::Questions questions(const io::ImpactCase& impact, const ExactArguments& a) {
   return asked;
 }
 
+WitnessResult search(const io::ImpactCase& impact, const io::Questions& asked,
+                     WitnessOptions options) {
+  options.stop = interrupted;
+  return witnesses(impact.problem(), io::witness_targets(asked), options);
+}
+
 ExactOptions exact_options(const ExactArguments& a) {
   ExactOptions options;
   if (!a.max_polyhedra.empty()) {

@@ -18,6 +18,9 @@ struct ExactArguments {
 };
 
 bool has_exact();
+/// The search for the extremes that are asked for; Ctrl-C ends it.
+WitnessResult search(const io::ImpactCase& impact, const io::Questions& questions,
+                     WitnessOptions options);
 /// Throws InputError where a question cannot be answered, whatever the set.
 io::Questions questions(const io::ImpactCase& impact, const ExactArguments& arguments);
 ExactOptions exact_options(const ExactArguments& arguments);

@@ -111,7 +111,9 @@ io::Json options_json(const io::ImpactCase& impact, const io::ImpactReport& repo
                  {"step", impact.scenario.run.impact.step},
                  {"draws", a.draws.empty() ? "corners" : a.draws}});
   }
-  if (a.law == "exact" || a.coverage) {
+  if (a.law == "witnesses" || (a.law == "exact" && a.exact.asks()))
+    json["seed"] = parse_count("--seed", a.seed);
+  if (a.law == "exact" || a.law == "witnesses" || a.coverage) {
     const ExactOptions o = exact_options(a.exact);
     json.update({{"max_polyhedra", o.max_polyhedra},
                  {"max_seconds", o.max_seconds},
@@ -173,8 +175,35 @@ io::ImpactReport apply_all(const io::ImpactCase& impact, const ImpactArguments& 
   return report;
 }
 
+WitnessOptions search_options(const ImpactArguments& a, const ExactOptions& exact) {
+  return {.seed = parse_count("--seed", a.seed),
+          .threads = a.threads,
+          .max_seconds = exact.max_seconds};
+}
+
+/// The exact set, and witnesses of what is asked about it: half of the time is theirs.
 io::ImpactReport apply_exact(const io::ImpactCase& impact, const ImpactArguments& a) {
-  return io::report_exact(impact, exact_set(impact, a.exact), questions(impact, a.exact));
+  const io::Questions asked = questions(impact, a.exact);
+  if (asked.maximize.empty() && asked.minimize.empty())
+    return io::report_exact(impact, exact_set(impact, a.exact), asked);
+  ExactArguments rest = a.exact;
+  WitnessOptions options = search_options(a, exact_options(a.exact));
+  options.max_seconds /= 2;
+  WitnessResult found = search(impact, asked, options);
+  rest.max_seconds = std::max(0.01, exact_options(a.exact).max_seconds - found.seconds);
+  ExactResult set{.status = ExactStatus::kIncomplete};
+  const bool possible =
+      has_exact() && (impact.problem().tangents == 1 || impact.problem().contacts() <= 2);
+  if (possible && !interrupted()) set = exact_set(impact, rest);
+  return io::report_exact(impact, std::move(set), asked, std::move(found));
+}
+
+/// Every contact velocity both ways, and energy.
+io::ImpactReport apply_witnesses(const io::ImpactCase& impact, const ImpactArguments& a) {
+  const std::vector<io::Objective> all = io::every_objective(impact);
+  const io::Questions asked{.maximize = all, .minimize = all};
+  return io::report_witnesses(impact, asked,
+                              search(impact, asked, search_options(a, exact_options(a.exact))));
 }
 
 io::ImpactReport apply_single(const io::ImpactCase& impact, const ImpactArguments& a) {
@@ -198,6 +227,7 @@ const std::map<std::string, io::ImpactReport (*)(const io::ImpactCase&, const Im
            {"sequential", apply_sequential},
            {"set", apply_set},
            {"exact", apply_exact},
+           {"witnesses", apply_witnesses},
            {"single", apply_single}};
 
 io::ImpactReport apply_law(const io::ImpactCase& impact, const ImpactArguments& a) {
@@ -229,8 +259,10 @@ std::vector<std::string> draw_figure(const io::ImpactCase& impact, const io::Imp
                           .exact = report.covered};
   if (law_named(a.law).polygon) figure.laws = io::law_paths(impact);
   std::optional<SetResult> samples;
-  if (a.law == "exact") {
-    figure.exact = report.known.exact->pieces;
+  if (a.law == "witnesses")
+    figure.laws.insert(figure.laws.end(), report.outcomes.begin(), report.outcomes.end());
+  if (a.law == "exact" || a.law == "witnesses") {
+    if (report.known.exact) figure.exact = report.known.exact->pieces;
     SetOptions options = set_options(impact, a);
     options.samples = options.keep = kFigureOutcomes;
     options.paths = kFigurePaths;
@@ -249,6 +281,10 @@ std::vector<std::string> draw_figure(const io::ImpactCase& impact, const io::Imp
 /// For the person who gets exit code 3.
 std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport& report) {
   if (interrupted()) return "stopped before all was tried: others may exist";
+  if (report.law == "witnesses")
+    return report.found->status == WitnessStatus::kJammed
+               ? "the friction cone is not pointed: the impact need not end"
+               : "no path was found for some extremes; raise --max-seconds";
   if (report.law == "exact")
     return report.known.exact->status == ExactStatus::kJammed
                ? "the friction cone is not pointed: impulses of the contacts can cancel, the "
@@ -374,7 +410,8 @@ void add_impact(CLI::App& app, Session& session) {
       ->group(kModels);
   c->add_flag("--coverage", a->coverage, "how far the samples are from the exact set");
   c->add_option("--maximize", a->exact.maximize,
-                "the largest energy, normal.NAME or tangential.NAME of an outcome")
+                "the largest energy, normal.NAME, tangential.NAME, v[K] or sum of these with "
+                "factors of an outcome, with a path that reaches it")
       ->type_name("WHAT");
   c->add_option("--minimize", a->exact.minimize, "the smallest")->type_name("WHAT");
   c->add_option("--contains", a->exact.contains,
