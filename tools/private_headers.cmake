@@ -3,12 +3,17 @@ set(ROUTH_PRIVATE_HEADERS
   impact/automaton.h
   impact/bounce_walk.h
   impact/draws.h
+  impact/orders.h
+  impact/outer_bound.h
   impact/precise.h
+  impact/quad.h
+  impact/rational_impact.h
   impact/solve_all.h
   impact/solve_one.h
   impact/step_table.h
   impact/stepwise.h
   impact/two_phases.h
+  impact/witness_search.h
   io/builtin_scenarios.h
   io/document.h
   io/drawing.h

@@ -150,10 +150,35 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   return text + describe_ranges(impact, r);
 }
 
+/// Extremes, how far they can be at the most, and the order that reaches them.
+std::string describe_extremes(const io::ImpactCase& impact, const io::ImpactReport& report) {
+  std::string text;
+  const auto extremes = [&](const char* what, const char* bound,
+                            const std::vector<io::Extreme>& list) {
+    for (const io::Extreme& extreme : list) {
+      if (extreme.c.size() == 0) {
+        text += fmt::format("\n{} {}: nothing was found\n", what, extreme.name);
+        continue;
+      }
+      const char* unit = extreme.name == "energy" ? "J" : "m/s";
+      text += fmt::format("\n{} {}: {:.6g} {}", what, extreme.name, extreme.value, unit);
+      if (extreme.bound) text += fmt::format(", {} {:.6g}", bound, *extreme.bound);
+      text += '\n';
+      for (std::size_t k = 0; extreme.witness && k < extreme.witness->phases.size(); ++k)
+        text += fmt::format("    {}{}\n", k ? "then " : "",
+                            io::phase_text(impact, extreme.witness->phases[k]));
+    }
+  };
+  extremes("maximize", "at most", report.answers.maximize);
+  extremes("minimize", "at least", report.answers.minimize);
+  return text;
+}
+
 std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport& report) {
   const ImpactProblem& p = impact.problem();
   const ExactResult& result = *report.known.exact;
   if (result.status == ExactStatus::kJammed) return "\nno set: the contacts can jam\n";
+  if (result.pieces.empty() && report.complete) return describe_extremes(impact, report);
   if (result.status == ExactStatus::kIncomplete) {
     if (result.hidden) return "\nno set: bodies differ so much in mass that rounding hides it\n";
     return fmt::format(
@@ -196,14 +221,7 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
   if (result.pieces.size() > 40)
     text += fmt::format("\n.. and {} more pieces\n", result.pieces.size() - 40);
 
-  const auto extremes = [&](const char* what, const std::vector<io::Extreme>& list) {
-    for (const io::Extreme& extreme : list)
-      text += fmt::format("\n{} {}: {:.6g} {}", what, extreme.name, extreme.value,
-                          extreme.name == "energy" ? "J" : "m/s");
-    if (!list.empty()) text += "\n";
-  };
-  extremes("maximize", report.answers.maximize);
-  extremes("minimize", report.answers.minimize);
+  text += describe_extremes(impact, report);
   const auto numbers = [](const Eigen::VectorXd& c) {
     return fmt::format("[{}]", fmt::join(c.begin(), c.end(), ","));
   };
@@ -277,9 +295,10 @@ std::string describe_before(const io::ImpactCase& impact) {
 }
 
 std::string describe_report(const io::ImpactCase& impact, const io::ImpactReport& report) {
-  std::string text = report.law == "set"     ? describe_set(impact, *report.set())
-                     : report.law == "exact" ? describe_exact(impact, report)
-                                             : describe_outcomes(impact, report);
+  std::string text = report.law == "set"         ? describe_set(impact, *report.set())
+                     : report.law == "exact"     ? describe_exact(impact, report)
+                     : report.law == "witnesses" ? describe_extremes(impact, report)
+                                                 : describe_outcomes(impact, report);
   if (report.covers) text += describe_coverage(report);
   if (report.comparison) text += describe_comparison(impact, report);
   return text;

@@ -79,6 +79,10 @@ std::vector<std::string> law_names() {
 /// For the person who gets exit code 3.
 std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport& report) {
   if (interrupted()) return "stopped before all was tried: others may exist";
+  if (report.law == "witnesses")
+    return report.found->status == WitnessStatus::kJammed
+               ? "the friction cone is not pointed: the impact need not end"
+               : "no path was found for some extremes; raise --max-seconds";
   if (report.law == "exact")
     return report.known.exact->status == ExactStatus::kJammed
                ? "the friction cone is not pointed: impulses of the contacts can cancel, the "
@@ -213,7 +217,8 @@ void add_impact(CLI::App& app, Session& session) {
       ->group(kModels);
   c->add_flag("--coverage", a->coverage, "how far the samples are from the exact set");
   c->add_option("--maximize", a->exact.maximize,
-                "the largest energy, normal.NAME or tangential.NAME of an outcome")
+                "the largest energy, normal.NAME, tangential.NAME, v[K] or sum of these with "
+                "factors of an outcome, with a path that reaches it")
       ->type_name("WHAT");
   c->add_option("--minimize", a->exact.minimize, "the smallest")->type_name("WHAT");
   c->add_option("--contains", a->exact.contains,

@@ -48,7 +48,8 @@ std::vector<Scope> scopes_of_laws() {
 std::vector<Scope> all_scopes() {
   std::vector<Scope> table = scopes_of_laws();
   const std::vector<Scope> others{
-      {"impact", kLaw, {"--max-polyhedra", "--max-seconds"}, {"exact", "set --coverage"}},
+      {"impact", kLaw, {"--max-polyhedra"}, {"exact", "set --coverage"}},
+      {"impact", kLaw, {"--max-seconds"}, {"exact", "witnesses", "set --coverage"}},
 
       {"simulate",
        kMethod,

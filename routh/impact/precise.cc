@@ -2,17 +2,15 @@
 
 #include <Eigen/LU>
 #include <algorithm>
-#include <boost/multiprecision/cpp_bin_float.hpp>
 #include <boost/multiprecision/eigen.hpp>
 #include <cmath>
 
+#include "routh/impact/quad.h"
 #include "routh/lcp/square_system.h"
 
 namespace routh {
 namespace {
 
-using Quad = boost::multiprecision::number<boost::multiprecision::cpp_bin_float_quad::backend_type,
-                                           boost::multiprecision::et_off>;
 using QuadMatrix = Eigen::Matrix<Quad, Eigen::Dynamic, Eigen::Dynamic>;
 using QuadVector = Eigen::Matrix<Quad, Eigen::Dynamic, 1>;
 

@@ -77,8 +77,38 @@ ImpactReport ask_all(const ImpactCase& impact, const Asked& asked) {
   return report_all(impact, all_options(impact, asked));
 }
 
+/// The search for the extremes that are asked for.
+WitnessResult search(const ImpactCase& impact, const Questions& questions, const Asked& asked,
+                     double max_seconds) {
+  return witnesses(impact.problem(), witness_targets(questions),
+                   {.seed = asked.seed,
+                    .threads = asked.threads,
+                    .max_seconds = max_seconds,
+                    .stop = asked.stop});
+}
+
+/// The exact set, and witnesses of what is asked about it: half of the time is theirs.
 ImpactReport ask_exact(const ImpactCase& impact, const Asked& asked) {
-  return report_exact(impact, exact_set(impact, asked), asked.questions);
+  const Questions& questions = asked.questions;
+  if (questions.maximize.empty() && questions.minimize.empty())
+    return report_exact(impact, exact_set(impact, asked), questions);
+  WitnessResult found = search(impact, questions, asked, asked.exact.max_seconds / 2);
+  Asked rest = asked;
+  rest.exact.max_seconds = std::max(0.01, asked.exact.max_seconds - found.seconds);
+  ExactResult set{.status = ExactStatus::kIncomplete};
+  const ImpactProblem& p = impact.problem();
+  const bool possible =
+      asked.exact_law && (p.tangents == 1 || p.contacts() <= policy::kExactInSpace);
+  if (possible && !stopped(asked)) set = exact_set(impact, rest);
+  return report_exact(impact, std::move(set), questions, std::move(found));
+}
+
+/// Every contact velocity both ways, and energy.
+ImpactReport ask_witnesses(const ImpactCase& impact, const Asked& asked) {
+  const std::vector<Objective> all = every_objective(impact);
+  const Questions questions{.maximize = all, .minimize = all};
+  return report_witnesses(impact, questions,
+                          search(impact, questions, asked, asked.exact.max_seconds));
 }
 
 ImpactReport ask_single(const ImpactCase& impact, const Asked& asked) {
@@ -102,6 +132,7 @@ const std::map<std::string, ImpactReport (*)(const ImpactCase&, const Asked&)> k
     {"sequential", ask_sequential},
     {"set", ask_set},
     {"exact", ask_exact},
+    {"witnesses", ask_witnesses},
     {"single", ask_single}};
 
 }  // namespace
@@ -207,7 +238,8 @@ Json options_json(const ImpactCase& impact, const ImpactReport& report, const As
                  {"step", report.known.step},
                  {"draws", asked.draws.empty() ? "corners" : asked.draws}});
   }
-  if (law == "exact" || asked.coverage) {
+  if (law == "witnesses" || report.found) json["seed"] = asked.seed;
+  if (law == "exact" || law == "witnesses" || asked.coverage) {
     json.update({{"max_polyhedra", asked.exact.max_polyhedra},
                  {"max_seconds", asked.exact.max_seconds},
                  {"precision", asked.exact.precision}});
@@ -225,8 +257,10 @@ std::vector<std::string> draw(const ImpactCase& impact, const ImpactReport& repo
                       .exact = report.covered};
   if (law_named(report.law).polygon) figure.laws = law_paths(impact);
   std::optional<SetResult> samples;
-  if (report.law == "exact") {
-    figure.exact = report.known.exact->pieces;
+  if (report.law == "witnesses")
+    figure.laws.insert(figure.laws.end(), report.outcomes.begin(), report.outcomes.end());
+  if (report.law == "exact" || report.law == "witnesses") {
+    if (report.known.exact) figure.exact = report.known.exact->pieces;
     SetOptions options = set_options(impact, asked);
     options.samples = options.keep = kFigureOutcomes;
     options.paths = kFigurePaths;

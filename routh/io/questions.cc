@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "routh/impact/same_outcome.h"
@@ -14,26 +16,145 @@ namespace routh::io {
 
 using Eigen::VectorXd;
 
+namespace {
+
+/// The names that linear forms are made of, and what they stand for: rows over c and constants.
+struct Term {
+  std::string name;
+  VectorXd q;
+  double constant = 0;
+};
+std::vector<Term> terms_of(const ImpactCase& impact) {
+  const ImpactProblem& p = impact.problem();
+  std::vector<Term> terms;
+  for (int i = 0; i < p.contacts(); ++i) {
+    terms.push_back({"normal." + impact.names[i], VectorXd::Unit(p.c.size(), i)});
+    for (int k = 0; k < p.tangents; ++k)
+      terms.push_back(
+          {(p.tangents == 1 ? std::string("tangential.") : fmt::format("tangential{}.", k + 1)) +
+               impact.names[i],
+           VectorXd::Unit(p.c.size(), p.tangent(i) + k)});
+  }
+  // v⁺ = v + W λ with any λ that makes the change c⁺ - c
+  const Eigen::MatrixXd Q =
+      p.G.completeOrthogonalDecomposition().solve(Eigen::MatrixXd(impact.reduced.W.transpose()));
+  for (Eigen::Index k = 0; k < impact.scenario.v.size(); ++k)
+    terms.push_back({fmt::format("v[{}]", k), Q.col(k), impact.scenario.v[k] - Q.col(k).dot(p.c)});
+  return terms;
+}
+
+/// A sum of terms with numbers as factors, read from left to right.
+class FormReader {
+ public:
+  FormReader(const std::string& text, const std::vector<Term>& terms)
+      : text_(text), terms_(terms) {}
+
+  /// False where the text is no such sum.
+  bool read(Objective& objective) {
+    bool first = true;
+    for (skip(); at_ < text_.size(); skip()) {
+      double factor = 1;
+      if (text_[at_] == '+' || text_[at_] == '-') {
+        factor = text_[at_++] == '-' ? -1 : 1;
+      } else if (!first) {
+        return false;
+      }
+      first = false;
+      if (!product(factor, objective)) return false;
+    }
+    return !first && objective.q.allFinite() && std::isfinite(objective.constant);
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool number(double& factor) {
+    const std::size_t end = std::min(text_.find_first_not_of("0123456789.", at_), text_.size());
+    std::size_t stop = end;
+    // an exponent
+    if (stop > at_ && stop < text_.size() && (text_[stop] == 'e' || text_[stop] == 'E')) {
+      std::size_t digits = stop + 1;
+      if (digits < text_.size() && (text_[digits] == '-' || text_[digits] == '+')) ++digits;
+      const std::size_t last =
+          std::min(text_.find_first_not_of("0123456789", digits), text_.size());
+      if (last > digits) stop = last;
+    }
+    if (stop == at_) return false;
+    double value = 0;
+    const char* const from = text_.data() + at_;
+    const auto [rest, error] = std::from_chars(from, text_.data() + stop, value);
+    if (error != std::errc() || rest != text_.data() + stop) return false;
+    at_ = stop;
+    factor *= value;
+    return true;
+  }
+  bool name() {
+    const Term* best = nullptr;
+    for (const Term& term : terms_) {
+      if (text_.compare(at_, term.name.size(), term.name) == 0 &&
+          (!best || term.name.size() > best->name.size()))
+        best = &term;
+    }
+    if (!best) return false;
+    at_ += best->name.size();
+    factor_of_ = best;
+    return true;
+  }
+  bool product(double factor, Objective& objective) {
+    factor_of_ = nullptr;
+    for (bool more = true; more;) {
+      skip();
+      if (!number(factor) && (factor_of_ || !name())) return false;
+      skip();
+      more = at_ < text_.size() && text_[at_] == '*';
+      if (more) ++at_;
+    }
+    if (!factor_of_) return false;  // a number alone moves nothing
+    objective.q += factor * factor_of_->q;
+    objective.constant += factor * factor_of_->constant;
+    return true;
+  }
+
+  const std::string& text_;
+  const std::vector<Term>& terms_;
+  std::size_t at_ = 0;
+  const Term* factor_of_ = nullptr;
+};
+
+double energy_at(const ImpactCase& impact, const VectorXd& c) {
+  return kinetic_energy(impact.scenario.terms, lift_velocity(impact, c));
+}
+double value_at(const ImpactCase& impact, const Objective& objective, const VectorXd& c) {
+  return objective.q.size() ? objective.q.dot(c) + objective.constant : energy_at(impact, c);
+}
+
+}  // namespace
+
 Objective parse_objective(const ImpactCase& impact, const std::string& option,
                           const std::string& text) {
-  if (text == "energy") return {text, -1};
-  const std::size_t dot = text.find('.');
-  const std::string kind = text.substr(0, dot);
-  const std::string name = dot == std::string::npos ? "" : text.substr(dot + 1);
-  const auto contact = std::find(impact.names.begin(), impact.names.end(), name);
-  const bool space = impact.problem().tangents == 2;
-  const std::vector<std::string> kinds =
-      space ? std::vector<std::string>{"normal", "tangential1", "tangential2"}
-            : std::vector<std::string>{"normal", "tangential"};
-  const auto which = std::find(kinds.begin(), kinds.end(), kind);
-  if (which == kinds.end() || contact == impact.names.end()) {
-    throw InputError(fmt::format(
-        "{} {}: must be energy, normal.NAME or {} with a contact of {}", option, text,
-        space ? "tangential1.NAME, tangential2.NAME" : "tangential.NAME", join(impact.names)));
+  if (text == "energy") return {text};
+  const std::vector<Term> terms = terms_of(impact);
+  Objective objective{text, VectorXd::Zero(impact.problem().c.size())};
+  for (const Term& term : terms) {
+    if (term.name == text) return {text, term.q, term.constant};
   }
-  const int i = static_cast<int>(contact - impact.names.begin());
-  const int k = static_cast<int>(which - kinds.begin());
-  return {text, k == 0 ? i : impact.problem().tangent(i) + k - 1};
+  if (text.size() <= 1000 && FormReader(text, terms).read(objective)) return objective;
+  const bool space = impact.problem().tangents == 2;
+  throw InputError(fmt::format(
+      "{} {}: must be energy, normal.NAME or {} with a contact of {}, v[0] to v[{}], or a sum of "
+      "these with factors such as v[0] - 0.5*normal.{}",
+      option, text, space ? "tangential1.NAME, tangential2.NAME" : "tangential.NAME",
+      join(impact.names), impact.scenario.v.size() - 1, impact.names.front()));
+}
+
+std::vector<Objective> every_objective(const ImpactCase& impact) {
+  std::vector<Objective> all;
+  for (const Term& term : terms_of(impact)) {
+    if (term.name.front() != 'v') all.push_back({term.name, term.q, term.constant});
+  }
+  all.push_back({"energy"});
+  return all;
 }
 
 Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
@@ -42,9 +163,7 @@ Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
   Extreme best{.value = -HUGE_VAL};
   for (const Polytope& piece : pieces) {
     for (const VectorXd& c : piece.corners) {
-      const double value = objective.index >= 0
-                               ? c[objective.index]
-                               : kinetic_energy(impact.scenario.terms, lift_velocity(impact, c));
+      const double value = value_at(impact, objective, c);
       if (value > best.value) best = {value, c, objective.name};
     }
   }
@@ -58,9 +177,10 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
   const Eigen::MatrixXd root =
       M.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * M.eigenvectors().transpose();
   for (const Polytope& piece : pieces) {
-    if (objective.index >= 0) {
+    if (objective.q.size()) {
       for (const VectorXd& c : piece.corners) {
-        if (c[objective.index] < best.value) best = {c[objective.index], c, objective.name};
+        const double value = value_at(impact, objective, c);
+        if (value < best.value) best = {value, c, objective.name};
       }
       continue;
     }
@@ -77,6 +197,38 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
       best = {0.5 * point.squaredNorm(), c, objective.name};
   }
   return best;
+}
+
+std::vector<WitnessTarget> witness_targets(const Questions& questions) {
+  std::vector<WitnessTarget> targets;
+  for (const Objective& o : questions.maximize)
+    targets.push_back(o.q.size() ? WitnessTarget{WitnessTarget::kLinear, o.q}
+                                 : WitnessTarget{WitnessTarget::kMostEnergy});
+  for (const Objective& o : questions.minimize)
+    targets.push_back(o.q.size() ? WitnessTarget{WitnessTarget::kLinear, -o.q}
+                                 : WitnessTarget{WitnessTarget::kLeastEnergy});
+  return targets;
+}
+
+std::string phase_text(const ImpactCase& impact, const WitnessPhase& phase) {
+  using enum ContactState;
+  std::vector<std::string> parts;
+  for (const ContactState state : {kSticking, kSlidingPositive, kSlidingNegative, kSliding}) {
+    std::vector<std::string> names;
+    for (int i = 0; i < impact.problem().contacts(); ++i) {
+      if (phase.states[i] == state && phase.impulse[i] > 0) names.push_back(impact.names[i]);
+    }
+    if (names.empty()) continue;
+    const bool one = names.size() == 1;
+    std::string who = names.back();
+    names.pop_back();
+    if (!one) who = fmt::format("{} and {}", join(names), who);
+    const char* verb = state == kSticking ? "stick" : "slide";
+    const char* way = state == kSlidingPositive ? " +" : state == kSlidingNegative ? " -" : "";
+    parts.push_back(
+        fmt::format("{} push{} and {}{}{}", who, one ? "es" : "", verb, one ? "s" : "", way));
+  }
+  return parts.empty() ? "nothing pushes" : join(parts);
 }
 
 VectorXd parse_contact_velocity(const ImpactCase& impact, const std::string& option,
@@ -106,12 +258,37 @@ VectorXd parse_contact_velocity(const ImpactCase& impact, const std::string& opt
   return Eigen::Map<VectorXd>(numbers.data(), static_cast<Eigen::Index>(wanted));
 }
 
-Answers answers(const ImpactCase& impact, const std::vector<Polytope>& pieces,
-                const Questions& questions) {
+Answers answers(const ImpactCase& impact, const std::vector<Polytope>& pieces, bool exact,
+                const Questions& questions, const std::optional<WitnessResult>& found) {
   Answers all;
-  for (const Objective& o : questions.maximize) all.maximize.push_back(maximize(impact, pieces, o));
-  for (const Objective& o : questions.minimize) all.minimize.push_back(minimize(impact, pieces, o));
-  for (const VectorXd& c : questions.contains) {
+  const double before = energy_at(impact, impact.problem().c);
+  // the witness's value, and beside it what the set and the bound of energy and cone prove
+  const auto extreme = [&](const Objective& o, bool most, std::size_t place) {
+    Extreme answer{.name = o.name};
+    if (!pieces.empty()) {
+      answer = most ? maximize(impact, pieces, o) : minimize(impact, pieces, o);
+      answer.bound = answer.value;
+    }
+    if (!found || found->best.size() <= place || found->best[place].outcome.c_plus.size() == 0)
+      return answer;
+    const Witness& witness = found->best[place];
+    const double side = most ? 1 : -1;
+    double bound = found->at_most[place];
+    bound = o.q.size() ? side * bound + o.constant : before + bound;
+    if (std::isfinite(bound) && (!answer.bound || side * bound < side * *answer.bound) && !exact)
+      answer.bound = bound;
+    answer.value = value_at(impact, o, witness.outcome.c_plus);
+    answer.c = witness.outcome.c_plus;
+    answer.witness = witness;
+    // rounding must not part the two
+    if (answer.bound && side * *answer.bound < side * answer.value) answer.bound = answer.value;
+    return answer;
+  };
+  std::size_t place = 0;
+  for (const Objective& o : questions.maximize) all.maximize.push_back(extreme(o, true, place++));
+  for (const Objective& o : questions.minimize) all.minimize.push_back(extreme(o, false, place++));
+  for (std::size_t k = 0; k < questions.contains.size() && !pieces.empty(); ++k) {
+    const VectorXd& c = questions.contains[k];
     const Nearest nearest = nearest_point(pieces, c);
     all.contains.push_back({c, nearest, same_outcome(impact.problem(), c, nearest.point)});
   }

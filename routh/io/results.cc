@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "routh/impact/same_outcome.h"
 #include "routh/io/document.h"
 
 namespace routh::io {
@@ -245,14 +246,50 @@ ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOpt
   return report;
 }
 
-ImpactReport report_exact(const ImpactCase& impact, ExactResult result,
-                          const Questions& questions) {
+ImpactReport report_exact(const ImpactCase& impact, ExactResult result, const Questions& questions,
+                          std::optional<WitnessResult> found) {
   ImpactReport report{.law = "exact"};
-  report.complete = !result.pieces.empty();
-  report.incomplete = result.pieces.empty();
-  if (report.complete) report.answers = answers(impact, result.pieces, questions);
+  const bool asks = !questions.maximize.empty() || !questions.minimize.empty();
+  const bool answered =
+      asks && found && found->status == WitnessStatus::kFound && questions.contains.empty();
+  report.complete = !result.pieces.empty() || answered;
+  report.incomplete = !report.complete || (found && found->stopped && !answered);
+  if (report.complete)
+    report.answers =
+        answers(impact, result.pieces, result.status == ExactStatus::kExact, questions, found);
+  report.found = std::move(found);
   report.known.exact = std::move(result);
   report.known = judged(impact.problem(), std::move(report.known));
+  return report;
+}
+
+ImpactReport report_witnesses(const ImpactCase& impact, const Questions& questions,
+                              WitnessResult found) {
+  ImpactReport report{.law = "witnesses"};
+  const ImpactProblem& p = impact.problem();
+  report.complete = found.status == WitnessStatus::kFound;
+  report.incomplete = found.stopped;
+  report.known.colliding = colliding(p, p.c);
+  report.known.stopped = found.stopped;
+  VectorXd low, high;
+  const auto add = [&](const Witness& witness) {
+    const VectorXd& c = witness.outcome.c_plus;
+    if (c.size() == 0) return;
+    low = low.size() ? VectorXd(low.cwiseMin(c)) : c;
+    high = high.size() ? VectorXd(high.cwiseMax(c)) : c;
+    for (const FoundOutcome& known : report.known.outcomes) {
+      if (same_outcome(p, known.c_plus, c)) return;
+    }
+    report.known.outcomes.push_back({witness.outcome});
+    report.outcomes.push_back(outcome_row(impact, report.law, witness.outcome));
+    report.outcomes.back().path = {p.c};
+    for (const WitnessPhase& phase : witness.phases) report.outcomes.back().path.push_back(phase.c);
+  };
+  for (const Witness& witness : found.best) add(witness);
+  for (const Witness& witness : found.others) add(witness);
+  if (low.size()) report.known.spread = (high - low).lpNorm<Eigen::Infinity>();
+  report.answers = answers(impact, {}, false, questions, found);
+  report.found = std::move(found);
   return report;
 }
 

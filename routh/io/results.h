@@ -77,7 +77,8 @@ struct ImpactReport {
   std::vector<OutcomeRow> unfinished = {};  ///< sequences given up
   std::vector<OutcomeRow> borderline = {};  ///< candidates that rounding cannot decide
   std::vector<OutcomeRow> paths = {};       ///< of each finite law with their paths, for figures
-  Answers answers = {};                     ///< exact: to what was asked about the set
+  Answers answers = {};                     ///< exact, witnesses: to what was asked about the set
+  std::optional<WitnessResult> found = {};  ///< the search for extremes
   bool covers = false;                      ///< set: samples were to be held against the exact set
   std::optional<Coverage> coverage = {};    ///< how they cover it; nothing without one
   std::vector<Polytope> covered = {};       ///< that exact set
@@ -103,8 +104,12 @@ ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact 
 /// Samples made with these options; at most `keep` of them become outcomes.
 ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOptions& options,
                         std::size_t keep = -1);
+/// With witnesses of the extremes asked for, where they were searched.
 ImpactReport report_exact(const ImpactCase& impact, ExactResult result,
-                          const Questions& questions = {});
+                          const Questions& questions = {}, std::optional<WitnessResult> found = {});
+/// Extremes alone: every outcome that a witness reaches.
+ImpactReport report_witnesses(const ImpactCase& impact, const Questions& questions,
+                              WitnessResult found);
 /// Outcomes of simultaneous and sequential with their paths, for figures: an outcome of both stands
 /// there twice.
 std::vector<OutcomeRow> law_paths(const ImpactCase& impact);

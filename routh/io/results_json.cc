@@ -156,6 +156,9 @@ Json summary_of(const ImpactCase& impact, const ImpactReport& report, std::size_
     j["kept"] = written;
   } else if (report.law == "exact") {
     j = summary_of(*known.exact);
+  } else if (report.law == "witnesses") {
+    j["outcomes"] = report.outcomes.size();
+    j["max_residual"] = report.max_residual();
   } else {
     j["outcomes"] = report.outcomes.size();
     if (known.simultaneous) j["simultaneous"] = summary_of(*known.simultaneous);
@@ -164,20 +167,48 @@ Json summary_of(const ImpactCase& impact, const ImpactReport& report, std::size_
     j["max_residual"] = report.max_residual();
     if (report.law == "single") j["seconds"] = report.seconds;
   }
+  if (report.found)
+    j["search"] = {{"programs", report.found->programs},
+                   {"rounds", report.found->rounds},
+                   {"stopped", report.found->stopped},
+                   {"seconds", report.found->seconds}};
   j["pointed"] = report.pointed;
   j["incomplete"] = report.incomplete || written < report.outcomes.size();
   return j;
 }
 
+/// How an extreme is reached, and what proves it.
+void add_witness(const ImpactCase& impact, const Witness& witness, Json& j) {
+  j["order"] = Json::array();
+  j["path"] = Json::array();
+  for (const WitnessPhase& phase : witness.phases) {
+    j["order"].push_back(phase_text(impact, phase));
+    j["path"].push_back({{"contact_velocity", list(phase.c)}, {"impulse", list(phase.impulse)}});
+  }
+  Json corners = Json::array();
+  for (const WitnessCertificate::Corner& corner : witness.certificate.corners)
+    corners.push_back(
+        {{"weight", corner.weight}, {"pushes", corner.pushes}, {"tight", corner.tight}});
+  j["certificate"] = {{"confirmed", true},
+                      {"replay_residual", witness.outcome.residual},
+                      {"locations", witness.certificate.locations},
+                      {"corners", corners}};
+}
+
 void add_answers(const ImpactCase& impact, const Answers& answers, Json& j) {
-  const auto extremes = [&](const char* what, const std::vector<Extreme>& list_of) {
-    for (const Extreme& extreme : list_of)
-      j[what][extreme.name] = {{"value", extreme.value},
-                               {"contact_velocity", list(extreme.c)},
-                               {"velocity", list(lift_velocity(impact, extreme.c))}};
+  const auto extremes = [&](const char* what, const char* bound,
+                            const std::vector<Extreme>& list_of) {
+    for (const Extreme& extreme : list_of) {
+      if (extreme.c.size() == 0) continue;
+      Json& one = j[what][extreme.name] = {{"value", extreme.value},
+                                           {"contact_velocity", list(extreme.c)},
+                                           {"velocity", list(lift_velocity(impact, extreme.c))}};
+      if (extreme.bound) one[bound] = *extreme.bound;
+      if (extreme.witness) add_witness(impact, *extreme.witness, one);
+    }
   };
-  extremes("maximize", answers.maximize);
-  extremes("minimize", answers.minimize);
+  extremes("maximize", "at_most", answers.maximize);
+  extremes("minimize", "at_least", answers.minimize);
   for (const Contained& answer : answers.contains)
     j["contains"].push_back({{"contact_velocity", list(answer.c)},
                              {"reachable", answer.reachable},

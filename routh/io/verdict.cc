@@ -128,6 +128,13 @@ std::string verdict(const ImpactCase& impact, const ImpactReport& report) {
   if (report.law == "single")
     return report.outcomes.empty() ? "not known whether unique: the contact did not come to an end"
                                    : "unique for each contact alone; 'routh check' asks about all";
+  if (report.law == "witnesses") {
+    const std::size_t count = report.outcomes.size();
+    if (count == 0) return "not known whether unique: no extreme was found";
+    if (count == 1) return "perhaps unique: all extremes that were found are one outcome";
+    return fmt::format("NOT unique: {} extreme outcomes; velocities spread over {:.3g} m/s", count,
+                       report.known.spread);
+  }
   return verdict_by(impact, report.known, report.law == "all" ? "" : report.law);
 }
 

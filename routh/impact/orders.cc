@@ -1,0 +1,453 @@
+#include "routh/impact/orders.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "routh/impact/quad.h"
+
+namespace routh {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr int kNone = 2;         // no row of a form
+constexpr double kHolds = 1e-9;  // a path breaks its rows by no more than this
+constexpr int kPatience = 8;     // pivots without progress before Bland's rule
+
+/// What counts as zero.
+template <class Real>
+struct OrderTolerance {
+  static constexpr double pivot = 1e-7, feasible = 1e-12, gain = 1e-11;
+};
+template <>
+struct OrderTolerance<Quad> {
+  static constexpr double pivot = 1e-20, feasible = 1e-28, gain = 1e-26;
+};
+
+Rational power_of_two(int exponent) {
+  const Rational power(BigInteger(1) << std::abs(exponent));
+  return exponent < 0 ? Rational(1 / power) : power;
+}
+
+}  // namespace
+
+OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
+  const int m = exact.contacts, E = exact.edges;
+  const auto add_form = [&](RationalVector form) {
+    exact_forms.push_back(std::move(form));
+    return static_cast<int>(exact_forms.size()) - 1;
+  };
+  for (int i = 0; i < m; ++i) add_form(exact.T[i]);
+  for (int i = 0; i < m; ++i) {
+    const int first_edge = static_cast<int>(edges.size());
+    const int count = exact.frictionless[i] ? 1 : E;
+    for (int e = 0; e < count; ++e) edges.push_back({i, e, 0});
+    const int axis = count;
+    if (!exact.frictionless[i]) edges.push_back({i, kAxis, 0});
+    std::vector<ContactLabel>& list = labels.emplace_back();
+    using enum ContactState;
+    list.push_back({kSeparating, {}, {{i, 1}}});
+    const auto closed = [&](ContactState state, std::vector<int> which,
+                            std::vector<ContactLabel::Row> rows) {
+      for (int& e : which) e += first_edge;
+      rows.insert(rows.begin(), {i, -1});
+      list.push_back({state, std::move(which), std::move(rows)});
+    };
+    if (exact.frictionless[i]) {
+      closed(kSliding, {0}, {});
+    } else if (exact.tangents == 1) {
+      const int slip = add_form(exact.T[exact.tangent(i)]);
+      const int brake = exact.D[0][0] < 0 ? 0 : 1;  // the edge against positive slip
+      closed(kSlidingPositive, {brake}, {{slip, 1}});
+      closed(kSlidingNegative, {1 - brake}, {{slip, -1}});
+      closed(kSticking, {0, 1, axis}, {{slip, 0}});
+    } else {
+      std::vector<int> rest;
+      std::vector<ContactLabel::Row> zero;
+      for (int k = 0; k < 2; ++k) zero.push_back({add_form(exact.T[exact.tangent(i) + k]), 0});
+      // opposite sides of the polygon share a line
+      const int lines = E % 2 == 0 ? E / 2 : E;
+      std::vector<int> line;
+      for (int e = 0; e < lines; ++e) line.push_back(add_form(exact.side(i, e)));
+      const auto side = [&](int e, int sense) {
+        e = (e + E) % E;
+        return ContactLabel::Row{line[e % lines], e < lines ? sense : -sense};
+      };
+      for (int e = 0; e < E; ++e) {
+        rest.push_back(e);
+        closed(kSliding, {e}, {side(e, 1), side(e - 1, -1)});
+        closed(kSliding, {e, (e + 1) % E}, {side(e, 0), side(e - 1, -1), side(e + 1, 1)});
+      }
+      rest.push_back(axis);
+      closed(kSticking, rest, zero);
+    }
+  }
+
+  // rates and starts, edges in units that make their largest rate about one
+  const auto F = static_cast<Eigen::Index>(exact_forms.size());
+  rates.resize(F, static_cast<Eigen::Index>(edges.size()));
+  start.resize(F);
+  for (std::size_t g = 0; g < edges.size(); ++g) {
+    double most = 0;
+    for (const RationalVector& form : exact.T)
+      most = std::max(most, std::abs(static_cast<double>(dot(form, direction(edges[g])))));
+    edges[g].scale = most > 0 ? -std::ilogb(most) : 0;
+  }
+  for (Eigen::Index f = 0; f < F; ++f) {
+    exact_rates.push_back(along_edges(exact_forms[f]));
+    exact_start.push_back(dot(exact_forms[f], exact.start));
+    for (std::size_t g = 0; g < edges.size(); ++g)
+      rates(f, static_cast<Eigen::Index>(g)) = static_cast<double>(exact_rates[f][g]);
+    start[f] = static_cast<double>(exact_start[f]);
+  }
+  // far above what rounding makes of a path, far below the fastest approach
+  const double fastest = std::max(0.0, -start.head(m).minCoeff());
+  const int exponent = std::min(-33, fastest > 0 ? std::ilogb(fastest) - 10 : -33);
+  exact_tiny = power_of_two(exponent);
+  tiny = std::exp2(exponent);
+}
+
+RationalVector OrderSpace::along_edges(const RationalVector& form) const {
+  RationalVector result;
+  for (const Edge& edge : edges)
+    result.push_back(dot(form, direction(edge)) * power_of_two(edge.scale));
+  return result;
+}
+
+bool OrderSpace::fits(const ContactLabel& label, const VectorXd& forms, double tolerance) const {
+  return std::all_of(label.rows.begin(), label.rows.end(), [&](const ContactLabel::Row& row) {
+    const double x = forms[row.form];
+    return row.sense > 0   ? x >= -tolerance
+           : row.sense < 0 ? x <= tolerance
+                           : std::abs(x) <= tolerance;
+  });
+}
+
+template <class Real>
+OrderProgram<Real>::OrderProgram(const OrderSpace& space)
+    : space_(space), kernel_(lcp::pivot_kernel()) {
+  const auto convert = [](const Rational& x) {
+    if constexpr (std::is_same_v<Real, double>) {
+      return static_cast<double>(x);
+    } else {
+      return Real(numerator(x)) / Real(denominator(x));
+    }
+  };
+  for (const RationalVector& form : space.exact_rates) {
+    for (const Rational& x : form) rates_.push_back(convert(x));
+  }
+  for (const Rational& x : space.exact_start) start_.push_back(convert(x));
+}
+
+template <class Real>
+void OrderProgram<Real>::add_row(int phase, int form, int sense) {
+  rows_.push_back({phase, form, sense});
+}
+
+template <class Real>
+void OrderProgram<Real>::build(const Order& order, OrderEnd end) {
+  const int K = static_cast<int>(order.size()), m = space_.contacts();
+  const int F = static_cast<int>(space_.start.size()), E = static_cast<int>(space_.edges.size());
+  pushes_.clear();
+  rows_.clear();
+  first_column_.clear();
+  std::vector<int> sense(F, kNone);
+  for (int k = 0; k < K; ++k) {
+    first_column_.push_back(static_cast<int>(pushes_.size()));
+    for (int i = 0; i < m; ++i) {
+      for (const int g : space_.label(order[k], i).edges) pushes_.push_back({k, g});
+    }
+    // the end of the phase lies in its location and in the next one
+    const auto take = [&](const ContactLabel& label) {
+      for (const auto& [form, side] : label.rows)
+        sense[form] = sense[form] == kNone || sense[form] == side ? side : 0;
+    };
+    const bool last = k + 1 == K;
+    for (int i = 0; i < m; ++i) {
+      take(space_.label(order[k], i));
+      if (!last) take(space_.label(order[k + 1], i));
+      if (last && end == OrderEnd::kFinal && space_.label(order[k], i).closed()) sense[i] = 0;
+    }
+    for (int f = 0; f < F; ++f) {
+      if (sense[f] != kNone) add_row(k, f, sense[f]);
+      sense[f] = kNone;
+    }
+    if (!last) add_row(k, OrderBasis::kProgress, 1);
+  }
+  first_column_.push_back(static_cast<int>(pushes_.size()));
+
+  // the dictionary: slacks are basic
+  columns_ = static_cast<int>(pushes_.size());
+  const int R = static_cast<int>(rows_.size());
+  stride_ = (R + 1 + 7) / 8 * 8;
+  dictionary_.assign(static_cast<std::size_t>(columns_ + 1) * stride_, Real(0));
+  basic_.resize(R);
+  nonbasic_.resize(columns_);
+  for (int j = 0; j < columns_; ++j) nonbasic_[j] = j;
+  std::vector<Real> sum(E);
+  for (int r = 0; r < R; ++r) {
+    basic_[r] = columns_ + r;
+    const auto& [phase, form, side] = rows_[r];
+    const int until = first_column_[phase + 1];
+    if (form == OrderBasis::kProgress) {
+      Real left = -space_.tiny;
+      std::fill(sum.begin(), sum.end(), Real(0));
+      for (int i = 0; i < m; ++i) {
+        if (!space_.label(order[phase], i).closed()) continue;
+        left -= start_[i];
+        for (int g = 0; g < E; ++g) sum[g] -= rates_[static_cast<std::size_t>(i) * E + g];
+      }
+      for (int j = 0; j < until; ++j) at(r, j) = sum[pushes_[j].index];
+      value(r) = left;
+    } else {
+      const Real* rate = rates_.data() + static_cast<std::size_t>(form) * E;
+      for (int j = 0; j < until; ++j)
+        at(r, j) = side < 0 ? Real(-rate[pushes_[j].index]) : rate[pushes_[j].index];
+      value(r) = side < 0 ? Real(-start_[form]) : start_[form];
+    }
+  }
+}
+
+template <class Real>
+void OrderProgram<Real>::pivot(int r, int column) {
+  if constexpr (std::is_same_v<Real, double>) {
+    kernel_.exchange(dictionary_.data(), stride_, columns_ + 1, r, column);
+  } else {
+    // x_r = T_rs x_s + ..  becomes  x_s = x_r / T_rs - ..
+    const int R = static_cast<int>(rows_.size());
+    const Real inverse = 1 / at(r, column);
+    for (int j = 0; j <= columns_; ++j) {
+      const Real scale = -inverse * at(r, j);
+      if (j == column || scale == 0) continue;
+      for (int i = 0; i <= R; ++i) at(i, j) += scale * at(i, column);
+      at(r, j) = scale;
+    }
+    for (int i = 0; i <= R; ++i) at(i, column) *= inverse;
+    at(r, column) = inverse;
+  }
+  std::swap(basic_[r], nonbasic_[column]);
+}
+
+template <class Real>
+void OrderProgram<Real>::crash(const OrderBasis& basis) {
+  // which columns and rows are meant; a row may have moved to a phase that was put in behind it
+  const int K = static_cast<int>(first_column_.size()) - 1;
+  std::vector<char> wanted(columns_, 0);
+  for (const auto& [phase, edge] : basis.pushes) {
+    for (int j = phase < K ? first_column_[phase] : columns_;
+         j < columns_ && pushes_[j].phase == phase; ++j) {
+      if (pushes_[j].index == edge) wanted[j] = 1;
+    }
+  }
+  std::vector<int> tight, later;
+  for (const auto& [phase, form] : basis.tight) {
+    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& candidate) {
+      return candidate.phase >= phase && candidate.form == form;
+    });
+    if (found != rows_.end()) tight.push_back(static_cast<int>(found - rows_.begin()));
+  }
+  const auto bring_in = [&](int r, double least) {
+    if (basic_[r] < columns_) return true;
+    int best = -1;
+    Real most = least;
+    for (int j = 0; j < columns_; ++j) {
+      const int variable = nonbasic_[j];
+      if (variable >= columns_ || !wanted[variable]) continue;
+      using std::abs;
+      const Real size = abs(at(r, j));
+      if (size > most) most = size, best = j;
+    }
+    if (best < 0) return false;
+    pivot(r, best);
+    return true;
+  };
+  for (const int r : tight) {
+    if (!bring_in(r, 1e-3)) later.push_back(r);
+  }
+  for (const int r : later) bring_in(r, 1e-8);
+}
+
+template <class Real>
+void OrderProgram<Real>::price(const VectorXd& q) {
+  const int R = static_cast<int>(rows_.size());
+  for (int j = 0; j <= columns_; ++j)
+    at(R, j) = j < columns_ && nonbasic_[j] < columns_ ? q[pushes_[nonbasic_[j]].index] : 0;
+  for (int r = 0; r < R; ++r) {
+    const Real gain = basic_[r] < columns_ ? q[pushes_[basic_[r]].index] : 0;
+    if (gain == 0) continue;
+    for (int j = 0; j <= columns_; ++j) at(R, j) += gain * at(r, j);
+  }
+}
+
+template <class Real>
+bool OrderProgram<Real>::make_feasible() {
+  using Tolerance = OrderTolerance<Real>;
+  using std::abs;
+  const int R = static_cast<int>(rows_.size());
+  const int limit = 20 + R + columns_;
+  for (int steps = 0; steps < limit; ++steps) {
+    // how fast each column lessens what is violated
+    bool violated = false;
+    gain_.assign(columns_, Real(0));
+    for (int r = 0; r < R; ++r) {
+      const Real x = value(r);
+      const bool low = x < -Tolerance::feasible;
+      const bool high = x > Tolerance::feasible && fixed(basic_[r]);
+      if (!low && !high) continue;
+      violated = true;
+      for (int j = 0; j < columns_; ++j) gain_[j] += low ? at(r, j) : Real(-at(r, j));
+    }
+    if (!violated) return true;
+    int column = -1;
+    Real most = Tolerance::pivot;
+    for (int j = 0; j < columns_; ++j) {
+      if (gain_[j] > most && !fixed(nonbasic_[j])) most = gain_[j], column = j;
+    }
+    if (column < 0) return false;
+
+    // as far as what holds keeps holding, and no farther than the last violation is mended
+    int blocking = -1, mended = -1;
+    Real nearest = 0, farthest = 0;
+    for (int r = 0; r < R; ++r) {
+      const Real a = -at(r, column), x = value(r);
+      if (abs(a) <= Tolerance::pivot) continue;
+      const bool equal = fixed(basic_[r]);
+      if (x < -Tolerance::feasible || (equal && x > Tolerance::feasible)) {
+        const Real ratio = x / a;
+        if (ratio < 0) continue;
+        if (equal) {
+          if (blocking < 0 || ratio < nearest) nearest = ratio, blocking = r;
+        } else if (mended < 0 || ratio > farthest) {
+          farthest = ratio, mended = r;
+        }
+      } else if (equal || a > 0) {
+        const Real ratio = equal || x < 0 ? Real(0) : Real(x / a);
+        if (blocking < 0 || ratio < nearest ||
+            (ratio == nearest && abs(a) > abs(at(blocking, column))))
+          nearest = ratio, blocking = r;
+      }
+    }
+    const int leaving = blocking < 0 ? mended
+                        : mended < 0 ? blocking
+                                     : (nearest <= farthest ? blocking : mended);
+    if (leaving < 0) return false;
+    pivot(leaving, column);
+  }
+  return false;
+}
+
+template <class Real>
+OrderStatus OrderProgram<Real>::improve() {
+  using Tolerance = OrderTolerance<Real>;
+  using std::abs;
+  const int R = static_cast<int>(rows_.size());
+  const int limit = 50 + 4 * (R + columns_);
+  int stalled = 0;
+  for (int steps = 0; steps < limit; ++steps) {
+    // the column that gains most; the first one where nothing moves
+    int column = -1;
+    Real most = Tolerance::gain;
+    for (int j = 0; j < columns_; ++j) {
+      if (at(R, j) <= most || fixed(nonbasic_[j])) continue;
+      if (stalled > kPatience) {
+        if (column < 0 || nonbasic_[j] < nonbasic_[column]) column = j;
+      } else {
+        most = at(R, j), column = j;
+      }
+    }
+    if (column < 0) return OrderStatus::kOptimal;
+    int leaving = -1;
+    Real least = 0;
+    for (int r = 0; r < R; ++r) {
+      const Real a = -at(r, column);
+      const bool equal = fixed(basic_[r]);
+      if (equal ? abs(a) <= Tolerance::pivot : a <= Tolerance::pivot) continue;
+      const Real ratio = equal || value(r) < 0 ? Real(0) : Real(value(r) / a);
+      const bool ties = leaving >= 0 && ratio == least;
+      if (leaving < 0 || ratio < least ||
+          (ties &&
+           (stalled > kPatience ? basic_[r] < basic_[leaving] : abs(a) > abs(at(leaving, column)))))
+        leaving = r, least = ratio;
+    }
+    if (leaving < 0) return OrderStatus::kUnbounded;
+    stalled = least > Tolerance::feasible ? 0 : stalled + 1;
+    pivot(leaving, column);
+  }
+  return OrderStatus::kUndecided;
+}
+
+template <class Real>
+void OrderProgram<Real>::read(OrderPath& path) const {
+  const int K = static_cast<int>(path.order.size()), R = static_cast<int>(rows_.size());
+  const auto E = static_cast<Eigen::Index>(space_.edges.size());
+  path.basis = {};
+  path.multipliers.clear();
+  path.alpha.assign(K, VectorXd::Zero(E));
+  std::vector<std::vector<Real>> precise(K, std::vector<Real>(E, Real(0)));
+  for (int r = 0; r < R; ++r) {
+    if (basic_[r] >= columns_) continue;
+    const OrderBasis::Item& push = pushes_[basic_[r]];
+    path.basis.pushes.push_back(push);
+    precise[push.phase][push.index] = value(r) > 0 ? value(r) : Real(0);
+    path.alpha[push.phase][push.index] = static_cast<double>(precise[push.phase][push.index]);
+  }
+  for (int j = 0; j < columns_; ++j) {
+    if (nonbasic_[j] < columns_) continue;
+    const Row& tight = rows_[nonbasic_[j] - columns_];
+    path.basis.tight.push_back({tight.phase, tight.form});
+    // by the sign of a row `form ≤ ..`
+    const auto multiplier = -static_cast<double>(at(R, j));
+    path.multipliers.push_back(
+        tight.sense < 0 || tight.form == OrderBasis::kProgress ? multiplier : -multiplier);
+  }
+  // the breakpoints
+  const auto F = static_cast<Eigen::Index>(start_.size());
+  path.forms.assign(K, VectorXd(F));
+  std::vector<Real> at(start_);
+  for (int k = 0; k < K; ++k) {
+    for (Eigen::Index g = 0; g < E; ++g) {
+      const Real a = precise[k][g];
+      if (a == 0) continue;
+      for (Eigen::Index f = 0; f < F; ++f) at[f] += a * rates_[f * E + g];
+    }
+    for (Eigen::Index f = 0; f < F; ++f) path.forms[k][f] = static_cast<double>(at[f]);
+  }
+}
+
+template <class Real>
+bool OrderProgram<Real>::holds(const OrderPath& path) const {
+  return std::all_of(rows_.begin(), rows_.end(), [&](const Row& r) {
+    if (r.form == OrderBasis::kProgress) return true;
+    const double x = path.forms[r.phase][r.form];
+    return r.sense > 0 ? x >= -kHolds : r.sense < 0 ? x <= kHolds : std::abs(x) <= kHolds;
+  });
+}
+
+template <class Real>
+OrderStatus OrderProgram<Real>::solve(OrderPath& path, const VectorXd& q, OrderEnd end) {
+  build(path.order, end);
+  crash(path.basis);
+  if (!make_feasible()) return OrderStatus::kInfeasible;
+  price(q);
+  OrderStatus status = improve();
+  if (status == OrderStatus::kOptimal) {
+    read(path);
+    if (!holds(path)) status = OrderStatus::kUndecided;
+  }
+  return status;
+}
+
+template <class Real>
+OrderStatus OrderProgram<Real>::step(OrderPath& path, const VectorXd& q, const VectorXd& forms) {
+  std::vector<Real> here(forms.begin(), forms.end());
+  std::swap(start_, here);
+  const OrderStatus status = solve(path, q, OrderEnd::kOpen);
+  std::swap(start_, here);
+  return status;
+}
+
+template class OrderProgram<double>;
+template class OrderProgram<Quad>;
+
+}  // namespace routh

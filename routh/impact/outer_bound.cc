@@ -1,0 +1,205 @@
+#include "routh/impact/outer_bound.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "routh/impact/polytopes.h"
+#include "routh/lcp/lemke.h"
+
+namespace routh {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr int kHalvings = 40;  // of the multiplier of energy
+
+/// A number not below x, in double precision.
+double upwards(const Rational& x) {
+  double y = static_cast<double>(x);
+  while (Rational(y) < x) y = std::nextafter(y, HUGE_VAL);
+  return y;
+}
+
+/// The problem with energy as the metric, z = L⁻¹ y and G = L Lᵀ.
+class BoundProgram {
+ public:
+  explicit BoundProgram(const RationalImpact& exact) : exact_(exact) {
+    const int n = exact.dimension, m = exact.contacts;
+    MatrixXd G(n, n);
+    VectorXd y(n);
+    N_.resize(m, n);
+    for (int a = 0; a < n; ++a) {
+      y[a] = static_cast<double>(exact.start[a]);
+      for (int b = 0; b < n; ++b) G(a, b) = static_cast<double>(exact.G[a][b]);
+      for (int i = 0; i < m; ++i) N_(i, a) = static_cast<double>(exact.T[i][a]);
+    }
+    const Eigen::LLT<MatrixXd> llt(G);
+    usable_ = llt.info() == Eigen::Success;
+    L_ = llt.matrixL();
+    std::vector<VectorXd> moves;
+    for (int i = 0; i < m; ++i) {
+      for (int e = 0; e < (exact.frictionless[i] ? 1 : exact.edges); ++e) {
+        VectorXd d(n);
+        for (int a = 0; a < n; ++a) d[a] = static_cast<double>(exact.direction[i][e][a]);
+        d = L_.triangularView<Eigen::Lower>().solve(d).eval();
+        moves.push_back(d.normalized());
+        edges_.push_back(&exact.direction[i][e]);
+      }
+    }
+    D_.resize(n, static_cast<Eigen::Index>(moves.size()));
+    for (std::size_t g = 0; g < moves.size(); ++g) D_.col(static_cast<Eigen::Index>(g)) = moves[g];
+    N_ = (N_ * L_).eval();
+    z_ = L_.triangularView<Eigen::Lower>().solve(y);
+    // a form that every edge increases by one at least: the cone is pointed
+    const VectorXd weights = min_norm_weights(moves);
+    const VectorXd steady = rational_free(D_ * weights);
+    Rational least = -1;
+    for (int a = 0; a < n; ++a) steady_.push_back(Rational(steady[a]));
+    for (const RationalVector* d : edges_) {
+      const Rational along = dot(steady_, *d);
+      if (least.sign() < 0 || along < least) least = along;
+    }
+    usable_ = usable_ && least.sign() > 0;
+    for (Rational& s : steady_) s /= usable_ ? least : Rational(1);
+    const std::optional<RationalVector> inverse = solve_exactly(exact.G, exact.start);
+    usable_ = usable_ && inverse;
+    if (inverse) energy_ = dot(exact.start, *inverse);
+  }
+
+  bool usable() const { return usable_; }
+  const Rational& energy() const { return energy_; }
+
+  struct Multipliers {
+    VectorXd z;   ///< the end
+    VectorXd nu;  ///< of the normal velocities
+  };
+  /// The largest q z - κ/2 z² over ends with cn_i = 0.
+  std::optional<Multipliers> solve(const VectorXd& q, double kappa, int i) const {
+    const Eigen::Index e = D_.cols(), m = N_.rows();
+    MatrixXd N(m + 1, N_.cols());
+    N << N_, -N_.row(i);
+    lcp::Problem p{.W = MatrixXd::Zero(e + m + 1, e + m + 1), .w = VectorXd(e + m + 1)};
+    p.W.topLeftCorner(e, e) = kappa * D_.transpose() * D_;
+    p.W.topRightCorner(e, m + 1) = -(N * D_).transpose();
+    p.W.bottomLeftCorner(m + 1, e) = N * D_;
+    p.w << D_.transpose() * (kappa * z_ - q), N * z_;
+    const lcp::LemkeResult s = lcp::lemke(p);
+    if (s.status != lcp::Status::kSolved || !s.z.allFinite()) return {};
+    Multipliers result{z_ + D_ * s.z.head(e), s.z.segment(e, m).cwiseMax(0)};
+    result.nu[i] -= s.z[e + m];
+    return result;
+  }
+
+  /// r and u of the multipliers, exactly, with r · d ≤ 0 for all edges; false where that fails.
+  bool certify(const RationalVector& q, const Multipliers& m, double kappa, RationalVector& r,
+               RationalVector& u) const {
+    const VectorXd ends = rational_free(kappa * m.z);
+    if (!ends.allFinite() || !m.nu.allFinite()) return false;
+    const int n = exact_.dimension;
+    u.resize(n), r = q;
+    for (int a = 0; a < n; ++a) {
+      u[a] = Rational(ends[a]);
+      r[a] -= u[a];
+      for (int i = 0; i < exact_.contacts; ++i) {
+        if (m.nu[i] != 0) r[a] += Rational(m.nu[i]) * exact_.T[i][a];
+      }
+    }
+    Rational most = 0;
+    for (const RationalVector* d : edges_) most = std::max(most, dot(r, *d));
+    for (int a = 0; a < n && most.sign() > 0; ++a)
+      r[a] -= most * steady_[a], u[a] += most * steady_[a];
+    return true;
+  }
+  Rational squared(const RationalVector& u) const {
+    Rational sum = 0;
+    for (int a = 0; a < exact_.dimension; ++a) sum += u[a] * dot(exact_.G[a], u);
+    return sum;
+  }
+
+  VectorXd metric(const VectorXd& form) const { return L_.transpose() * form; }
+  const VectorXd& start() const { return z_; }
+
+ private:
+  /// The form over y whose value is that of a form over z: L⁻ᵀ z.
+  VectorXd rational_free(const VectorXd& z) const {
+    return L_.transpose().triangularView<Eigen::Upper>().solve(z);
+  }
+
+  const RationalImpact& exact_;
+  MatrixXd L_, N_, D_;
+  VectorXd z_;
+  std::vector<const RationalVector*> edges_;
+  RationalVector steady_;
+  Rational energy_;
+  bool usable_ = true;
+};
+
+/// The bound of a linear form with contact i closed at the end.
+double bound_closed(const BoundProgram& program, const RationalImpact& exact,
+                    const RationalVector& q, int i) {
+  const int n = exact.dimension;
+  VectorXd form(n);
+  for (int a = 0; a < n; ++a) form[a] = static_cast<double>(q[a]);
+  const VectorXd metric = program.metric(form);
+  const double size = program.start().norm(), gain = metric.norm();
+  if (gain == 0) return 0;
+  // the multiplier that makes the end as long as the start
+  double low = std::log(gain / size) - 25, high = std::log(gain / size) + 5;
+  double best = HUGE_VAL;
+  std::optional<BoundProgram::Multipliers> chosen;
+  double price = 0;
+  for (int k = 0; k < kHalvings; ++k) {
+    const double middle = 0.5 * (low + high), kappa = std::exp(middle);
+    auto m = program.solve(metric, kappa, i);
+    const bool longer = m && m->z.norm() >= size;
+    (longer ? low : high) = middle;
+    if (m) chosen = std::move(m), price = kappa;
+  }
+  RationalVector r, u;
+  if (chosen && program.certify(q, *chosen, price, r, u)) {
+    const double square = upwards(program.energy() * program.squared(u));
+    const double root = std::nextafter(std::sqrt(square), HUGE_VAL);
+    best = upwards(dot(r, exact.start) + Rational(root));
+  }
+  // energy alone
+  const double square = upwards(program.energy() * program.squared(q));
+  return std::min(best, std::nextafter(std::sqrt(square), HUGE_VAL));
+}
+
+}  // namespace
+
+double outer_bound(const RationalImpact& exact, const WitnessTarget& target) {
+  const BoundProgram program(exact);
+  const double unbounded = std::numeric_limits<double>::infinity();
+  const int m = exact.contacts;
+  if (target.kind == WitnessTarget::kMostEnergy) return 0;
+  if (target.kind == WitnessTarget::kLeastEnergy) {
+    // ½ yᵀG⁻¹y ≥ u · y - ½ uᵀGu ≥ -r · y⁻ - ½ uᵀGu
+    double least = unbounded;
+    for (int i = 0; i < m && program.usable(); ++i) {
+      const auto end = program.solve(VectorXd::Zero(exact.dimension), 1, i);
+      RationalVector r, u;
+      if (!end || !program.certify(RationalVector(exact.dimension), *end, 1, r, u))
+        return -unbounded;
+      const Rational energy = -dot(r, exact.start) - program.squared(u) / 2;
+      least = std::min(least, -upwards(-std::max(energy, Rational(0))));
+    }
+    const double before = upwards(program.energy() / 2);
+    return std::ldexp(std::max(0.0, least) - before, 2 * exact.speed);
+  }
+  if (!program.usable()) return unbounded;
+  RationalVector q(exact.dimension);
+  for (std::size_t i = 0; i < exact.T.size(); ++i) {
+    const double by = std::ldexp(target.q[static_cast<Eigen::Index>(i)], exact.unit[i]);
+    for (int a = 0; a < exact.dimension && by != 0; ++a) q[a] += Rational(by) * exact.T[i][a];
+  }
+  double most = -unbounded;
+  for (int i = 0; i < m; ++i) most = std::max(most, bound_closed(program, exact, q, i));
+  return most;
+}
+
+}  // namespace routh
