@@ -361,7 +361,8 @@ std::optional<Witness> witness_of(const ImpactProblem& problem, const OrderSpace
     exact = confirm_in(space, certificate_of(path));
   }
   if (!exact.holds) return {};
-  Witness witness{.certificate = certificate_of(path)};
+  Witness witness;
+  witness.certificate = certificate_of(path);
   witness.outcome.impulse = VectorXd::Zero(problem.c.size());
   for (const WitnessPhase& phase : exact.phases) witness.outcome.impulse += phase.impulse;
   witness.outcome.c_plus = exact.phases.back().c;
