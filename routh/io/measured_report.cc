@@ -9,13 +9,13 @@
 namespace routh::io {
 namespace {
 
-constexpr std::size_t kNamed = 12;  // rows that are named on the screen
+constexpr std::size_t kNamedRows = 12;  // rows that are named on the screen
 const std::vector<std::string> kMeasuredColours{"#1f5fbf", "#c8281e", "#2a8c4a"};
 
 std::string lines_of(const std::vector<std::string>& lines) {
   const std::vector<std::string> some(lines.begin(),
-                                      lines.begin() + std::min(lines.size(), kNamed));
-  return join(some) + (lines.size() > kNamed ? ", .." : "");
+                                      lines.begin() + std::min(lines.size(), kNamedRows));
+  return join(some) + (lines.size() > kNamedRows ? ", .." : "");
 }
 
 }  // namespace
