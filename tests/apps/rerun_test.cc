@@ -231,7 +231,8 @@ TEST_F(Rerun, RefusesWhatIsNoResult) {
 }
 
 TEST_F(Rerun, OfAFileWithoutAnAnswerIsRefused) {
-  EXPECT_EQ(again(R"({"schema": 1, "command": ["routh", "impact", "pushing"]})").code, 2);
+  const std::string empty = R"({"schema": 1, "command": ["routh", "impact", "pushing"]})";
+  EXPECT_EQ(again(empty).code, 2);
 }
 
 }  // namespace
