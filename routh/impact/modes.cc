@@ -175,21 +175,26 @@ ModeSystem mode_system(const ImpactProblem& problem, const ContactModes& modes, 
   s.R = s.Z * Cx;
 
   // inequalities; those that reject most come first
-  s.Fu.resize(inequalities, unknowns);
-  s.Fx.resize(inequalities, data);
+  s.Fu = MatrixXd::Zero(inequalities, unknowns);
+  s.Fx = MatrixXd::Zero(inequalities, data);
   Eigen::Index row = 0;
-  const auto require = [&](const MatrixXd& u, const MatrixXd& x) {
-    s.Fu.middleRows(row, u.rows()) = u;
-    s.Fx.middleRows(row, x.rows()) = x;
-    row += u.rows();
+  const auto require = [&](const MatrixXd& local, const MatrixXd& u, const MatrixXd& x, int i) {
+    for (Eigen::Index r = 0; r < local.rows(); ++r, ++row) {
+      for (Eigen::Index k = 0; k < local.cols(); ++k) {
+        if (local(r, k) == 0) continue;
+        s.Fu.row(row) += local(r, k) * u.row(rows[i][k]);
+        s.Fx.row(row) += local(r, k) * x.row(rows[i][k]);
+      }
+    }
   };
   for (int i = 0; i < m; ++i) {
-    require(velocity[i].positive * Cu(rows[i], Eigen::all),
-            velocity[i].positive * Cx(rows[i], Eigen::all));
-    if (bounded && modes[i].normal == Normal::kClosed)
-      require(-s.S.row(i), RowVectorXd::Unit(data, size + i) - s.P.row(i));
-    require(impulse[i].positive * s.S(rows[i], Eigen::all),
-            impulse[i].positive * s.P(rows[i], Eigen::all));
+    require(velocity[i].positive, Cu, Cx, i);
+    if (bounded && modes[i].normal == Normal::kClosed) {
+      s.Fu.row(row) = -s.S.row(i);
+      s.Fx.row(row) = -s.P.row(i);
+      s.Fx(row++, size + i) += 1;
+    }
+    require(impulse[i].positive, s.S, s.P, i);
   }
   return s;
 }

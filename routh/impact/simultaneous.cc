@@ -87,7 +87,7 @@ SimultaneousResult with_circular_cones(const ImpactProblem& problem,
   };
   // without friction a polygon is as good, and its enumeration a proof
   result.enumerated = (problem.mu.array() == 0).all();
-  for (const int edges : policy::kPolygons) {
+  for (const int edges : policy::polygons(problem.contacts())) {
     ImpactProblem polygon = problem;
     polygon.edges = edges;
     SimultaneousResult found = simultaneous(polygon, options);

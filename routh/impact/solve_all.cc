@@ -29,7 +29,7 @@ constexpr double kClear = 1e-6;   // by which a velocity is no outcome, however 
 constexpr double kGained = 1e-9;  // of energy, and impulses of this size: the data decide by their
 constexpr double kHuge = 1e10;    // last digits
 constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
-constexpr double kCorners = 2e4;  // of a continuum that are tried; where there are more,
+constexpr double kCorners = 5e3;  // of a continuum that are tried; where there are more,
 constexpr int kDirections = 3;    // extremes are taken in so many directions, both ways
 
 /// What is left to decide about a contact, the coarsest first; 0: nothing. Decided in this order
@@ -283,14 +283,12 @@ class Searcher {
     }
     // the range of velocities that is left, along one direction
     const Region r = region(modes);
-    const lcp::LinearProgram lp = program(r);
+    lcp::LinearProgram lp = program(r);
     const RowVectorXd along = look_.transpose() * V_(Eigen::all, r.columns);
-    lcp::FeasibleSet set(lp);
     const auto extreme = [&](double sign) {
-      ++result_.programs;
-      VectorXd q = VectorXd::Zero(lp.A.cols());
-      q.head(along.size()) = sign * along.transpose();
-      return set.maximise(q);
+      lp.q = VectorXd::Zero(lp.A.cols());
+      lp.q.head(along.size()) = sign * along.transpose();
+      return solved(lp);
     };
     const lcp::LinearSolution high = extreme(1);
     if (high.status == LinearStatus::kInfeasible || high.status == LinearStatus::kUndecided) {

@@ -18,10 +18,8 @@ constexpr double kLargest = 1e8;    // sum of the x that a proof of infeasibilit
 constexpr double kExact = 1e-14;    // of A x = b, relative, that needs no second look
 constexpr int kStall = 20;          // pivots without progress before Bland's rule
 
-}  // namespace
-
 /// Rows: constraints, then the objective; columns: variables, artificial variables, right side.
-class FeasibleSet::Tableau {
+class Tableau {
  public:
   Tableau(const MatrixXd& A, const VectorXd& b) : rows_(A.rows()), columns_(A.cols()) {
     T_ = MatrixXd::Zero(rows_ + 1, columns_ + rows_ + 1);
@@ -44,8 +42,7 @@ class FeasibleSet::Tableau {
   }
 
   /// Pivots over the first `usable` columns until none improves.
-  LinearStatus improve(Index usable, int& pivots) {
-    const int limit = pivots + static_cast<int>(50 + 10 * (rows_ + columns_));
+  LinearStatus improve(Index usable, int& pivots, int limit) {
     int stalled = 0;
     for (; pivots < limit; ++pivots) {
       const Index column = entering(usable, stalled > kStall);
@@ -160,63 +157,59 @@ class FeasibleSet::Tableau {
   std::vector<int> basis_;
 };
 
-FeasibleSet::FeasibleSet(const LinearProgram& p, double tolerance)
-    : p_(p), tolerance_(tolerance), tableau_(std::make_unique<Tableau>(p.A, p.b)) {
-  // phase one: artificial variables leave
+}  // namespace
+
+LinearSolution solve(const LinearProgram& p, double tolerance) {
   const Index rows = p.A.rows(), columns = p.A.cols();
+  const int limit = static_cast<int>(50 + 10 * (rows + columns));
+  LinearSolution result;
+  Tableau tableau(p.A, p.b);
+
+  // phase one: artificial variables leave
   VectorXd cost = VectorXd::Zero(columns + rows);
   cost.tail(rows).setConstant(-1);
-  tableau_->price(cost);
-  if (tableau_->improve(columns, first_.pivots) == LinearStatus::kUndecided) return;
-  feasible_ = tableau_->objective() >= -tolerance;
-  if (feasible_) return;
-  // yᵀA ≥ 0 and yᵀb < 0 contradict A x = b, x ≥ 0; what rounding leaves below zero is weighed with
-  // the largest x
-  const auto proves = [&](VectorXd y) {
-    const double below = columns > 0 ? std::max(0.0, -(p.A.transpose() * y).minCoeff()) : 0;
-    const double margin = -y.dot(p.b), size = y.lpNorm<Eigen::Infinity>();
-    first_.y = std::move(y);
-    first_.margin = margin / size;
-    return margin > tolerance * size && kLargest * below <= 0.5 * margin;
-  };
-  if (proves(tableau_->multipliers()) || proves(tableau_->precise_multipliers(p.A)))
-    first_.status = LinearStatus::kInfeasible;
-}
-FeasibleSet::~FeasibleSet() = default;
+  tableau.price(cost);
+  if (tableau.improve(columns, result.pivots, limit) == LinearStatus::kUndecided) return result;
+  if (tableau.objective() < -tolerance) {
+    // yᵀA ≥ 0 and yᵀb < 0 contradict A x = b, x ≥ 0; what rounding leaves below zero is weighed
+    // with the largest x
+    const auto proves = [&](VectorXd y) {
+      const double below = columns > 0 ? std::max(0.0, -(p.A.transpose() * y).minCoeff()) : 0;
+      const double margin = -y.dot(p.b), size = y.lpNorm<Eigen::Infinity>();
+      result.y = std::move(y);
+      result.margin = margin / size;
+      return margin > tolerance * size && kLargest * below <= 0.5 * margin;
+    };
+    if (proves(tableau.multipliers()) || proves(tableau.precise_multipliers(p.A)))
+      result.status = LinearStatus::kInfeasible;
+    return result;
+  }
 
-LinearSolution FeasibleSet::maximise(const VectorXd& q) {
-  if (!feasible_) return first_;
   // phase two
-  LinearSolution result;
-  result.pivots = first_.pivots;
-  if (q.size()) {
-    tableau_->drive_out();
-    tableau_->price(q);
-    const LinearStatus status = tableau_->improve(p_.A.cols(), result.pivots);
+  if (p.q.size()) {
+    tableau.drive_out();
+    tableau.price(p.q);
+    const LinearStatus status = tableau.improve(columns, result.pivots, limit);
     if (status != LinearStatus::kOptimal) {
       result.status = status;
       return result;
     }
   }
   const auto confirmed = [&](double within) {
-    const VectorXd left = (p_.A * result.x - p_.b).cwiseAbs();
-    const VectorXd terms = p_.A.cwiseAbs() * result.x + p_.b.cwiseAbs();
+    const VectorXd left = (p.A * result.x - p.b).cwiseAbs();
+    const VectorXd terms = p.A.cwiseAbs() * result.x + p.b.cwiseAbs();
     return ((left - within * terms).array() <= within).all();
   };
-  result.x = tableau_->point();
+  result.x = tableau.point();
   if (!confirmed(kExact)) {
     // many pivots have added up their rounding
-    VectorXd again = tableau_->precise_point(p_.A, p_.b);
+    VectorXd again = tableau.precise_point(p.A, p.b);
     std::swap(result.x, again);
-    if (!result.x.allFinite() || !confirmed(tolerance_)) std::swap(result.x, again);
+    if (!result.x.allFinite() || !confirmed(tolerance)) std::swap(result.x, again);
   }
-  result.value = q.size() ? q.dot(result.x) : 0;
-  if (confirmed(tolerance_)) result.status = LinearStatus::kOptimal;
+  result.value = p.q.size() ? p.q.dot(result.x) : 0;
+  if (confirmed(tolerance)) result.status = LinearStatus::kOptimal;
   return result;
-}
-
-LinearSolution solve(const LinearProgram& p, double tolerance) {
-  return FeasibleSet(p, tolerance).maximise(p.q);
 }
 
 }  // namespace routh::lcp

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <memory>
 
 namespace routh::lcp {
 
@@ -36,22 +35,5 @@ struct [[nodiscard]] LinearSolution {
 /// where it stalls. An answer is given only where it confirms itself: x by A x = b and x ≥ 0, the
 /// lack of one by y, both to `tolerance`.
 LinearSolution solve(const LinearProgram& program, double tolerance = 1e-9);
-
-/// The same for several objectives over the A and b of a program, which has to outlive it: a
-/// feasible point is looked for once, and each objective begins where the last one ended.
-class FeasibleSet {
- public:
-  explicit FeasibleSet(const LinearProgram& program, double tolerance = 1e-9);
-  ~FeasibleSet();
-  LinearSolution maximise(const Eigen::VectorXd& q);
-
- private:
-  class Tableau;
-  const LinearProgram& p_;
-  double tolerance_;
-  std::unique_ptr<Tableau> tableau_;
-  LinearSolution first_;  // where there is no feasible point, why
-  bool feasible_ = false;
-};
 
 }  // namespace routh::lcp

@@ -66,30 +66,6 @@ TEST(LinearProgram, NoFeasiblePointIsBetterThanTheOptimum) {
   EXPECT_EQ(optimal, 2000);
 }
 
-// One feasible set, many objectives one after the other: each as if it were the first.
-TEST(FeasibleSet, EveryObjectiveHasTheOptimumOfItsOwnProgram) {
-  std::mt19937 random(10);
-  std::normal_distribution<double> normal;
-  for (int k = 0; k < 300; ++k) {
-    const int rows = 1 + k % 6, columns = rows + 1 + k % 5;
-    LinearProgram p{.A = MatrixXd::NullaryExpr(rows, columns, [&] { return normal(random); }),
-                    .b = {},
-                    .q = {}};
-    p.A.row(0).setOnes();
-    if (k % 3 == 0 && rows > 2) p.A.row(rows - 1) = p.A.row(1);
-    p.b = p.A * VectorXd::NullaryExpr(columns, [&] { return std::max(0.0, normal(random)); });
-    FeasibleSet set(p);
-    for (int i = 0; i < 6; ++i) {
-      p.q = VectorXd::NullaryExpr(columns, [&] { return normal(random); });
-      if (i % 2) p.q = -p.q;
-      const LinearSolution alone = solve(p), found = set.maximise(p.q);
-      ASSERT_EQ(alone.status, LinearStatus::kOptimal) << k;
-      ASSERT_EQ(found.status, LinearStatus::kOptimal) << k;
-      EXPECT_NEAR(found.value, alone.value, 1e-9) << k;
-    }
-  }
-}
-
 TEST(LinearProgram, WithoutVariablesIsDecidedByItsRightSide) {
   LinearProgram p{.A = Eigen::MatrixXd(2, 0), .b = Eigen::Vector2d(1, 0), .q = {}};
   EXPECT_EQ(solve(p).status, LinearStatus::kInfeasible);

@@ -96,6 +96,11 @@ TEST(SpringContacts, JointsHoldWhileContactsGive) {
   EXPECT_NEAR(t.energy.back(), t.energy.front(), 1e-7);
   const Terms end = m.terms(t.final.q, t.final.v);
   EXPECT_LT(end.joint_gap.cwiseAbs().maxCoeff(), 1e-8);
+  // the same pin once more says nothing new
+  m.add(Pin{.name = "again", .body = rod, .at = Vector2d(0, 0.5), .at_other = Vector2d(0, 0.9)});
+  const Trajectory again = simulate(m, {0, q, VectorXd::Zero(3)}, exactly(300, 0, 1.5));
+  EXPECT_EQ(again.status, SimulationStatus::kDone) << again.message;
+  EXPECT_LT((again.final.q - t.final.q).norm(), 1e-8);
 }
 
 TEST(SpringContacts, RefusesContactsThatAreNoSprings) {
