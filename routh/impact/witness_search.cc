@@ -192,8 +192,11 @@ Location OrderSearch::draw(const std::vector<std::vector<int>>& choices,
 
 std::optional<OrderPath> OrderSearch::grow(OrderPath path, SearchRandom& random) {
   const int m = space_.contacts();
+  const bool in_turn = random.uniform() < 0.5;
+  int alone = -1;
   for (int steps = 0; steps < kMostPhases; ++steps) {
     const VectorXd at = path.order.empty() ? space_.start : path.forms.back();
+    if (at.head(m).minCoeff() > -kNoTime) return {};  // too slow to be told from the end
     // a phase to some corner: contacts pushed out at different paces, some even back
     OrderPath phase{.order = {draw(choices(at), random)}};
     const bool straight = random.uniform() < 0.3;
@@ -205,6 +208,14 @@ std::optional<OrderPath> OrderSearch::grow(OrderPath path, SearchRandom& random)
         gain += (back && !straight ? -pace : pace) * space_.rates.row(i).transpose();
     }
     for (double& g : gain) g += straight ? 0 : 0.1 * (2 * random.uniform() - 1);
+    if (in_turn) {
+      // one contact alone until it is done, as in the sequential law
+      while (alone < 0 || at[alone] > -kNoTime) alone = random.below(m);
+      for (std::size_t g = 0; g < space_.edges.size(); ++g) {
+        const auto k = static_cast<Eigen::Index>(g);
+        gain[k] = space_.edges[g].contact == alone ? space_.rates(alone, k) : -10;
+      }
+    }
     ++programs_;
     if (program_.step(phase, gain, at) != OrderStatus::kOptimal) continue;
     if (phase.alpha[0].sum() < kNoTime) continue;
@@ -303,7 +314,10 @@ bool OrderSearch::optimise(OrderPath& path, const SearchTarget& target) {
   // energy is convex: its slope leads upwards from corner to corner
   for (int k = 0; k < 50; ++k) {
     OrderPath next = best;
-    if (solve(next, gains(best, target), OrderEnd::kFinal) != OrderStatus::kOptimal) break;
+    if (solve(next, gains(best, target), OrderEnd::kFinal) != OrderStatus::kOptimal) {
+      if (k == 0) return false;
+      break;
+    }
     const bool better = value(next, target) > value(best, target) + kBetter;
     if (better || k == 0) best = std::move(next);
     if (!better || target.kind == SearchTarget::kLinear) break;
