@@ -16,7 +16,7 @@ using Eigen::VectorXd;
 constexpr double kZero = 1e-11;     // velocities below this fit labels of both sides
 constexpr double kNoTime = 3e-11;   // amounts below this are no phase
 constexpr double kBetter = 1e-11;   // gains above this count
-constexpr int kTrials = 20;         // of changes until one can be
+constexpr int kChangesTried = 20;   // of changes until one can be
 constexpr int kMostPhases = 60;     // of a path that grows
 constexpr int kEveryLocation = 64;  // up to this many are all tried at a breakpoint
 
@@ -544,7 +544,7 @@ void OrderSearch::disturb(OrderPath& path, const SearchTarget& target, SearchRan
   VectorXd gain = gains(path, target);
   const double noise = gain.lpNorm<Eigen::Infinity>() * std::pow(10, -3 * random.uniform());
   for (double& g : gain) g += noise * (2 * random.uniform() - 1);
-  for (int k = 0; k < kTrials; ++k) {
+  for (int k = 0; k < kChangesTried; ++k) {
     OrderPath tried = path;
     tried.mixture.clear();
     change(tried, random);
