@@ -13,7 +13,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kZero = 1e-11;     // velocities below this fit labels of both sides
+constexpr double kFits = 1e-11;     // velocities below this fit labels of both sides
 constexpr double kNoTime = 3e-11;   // amounts below this are no phase
 constexpr double kBetter = 1e-11;   // gains above this count
 constexpr int kChangesTried = 20;   // of changes until one can be
@@ -90,7 +90,7 @@ bool OrderSearch::rises(const Location& location, const VectorXd& forms,
     const ContactLabel& label = space_.label(location, i);
     edges.insert(edges.end(), label.edges.begin(), label.edges.end());
     for (const ContactLabel::Row& row : label.rows) {
-      if (row.sense == 0 || std::abs(forms[row.form]) <= kZero) rows.push_back(row);
+      if (row.sense == 0 || std::abs(forms[row.form]) <= kFits) rows.push_back(row);
     }
   }
   program.begin(static_cast<int>(rows.size()), static_cast<int>(edges.size()));
@@ -175,7 +175,7 @@ std::vector<std::vector<int>> OrderSearch::choices(const VectorXd& forms) const 
   std::vector<std::vector<int>> all(space_.contacts());
   for (int i = 0; i < space_.contacts(); ++i) {
     for (std::size_t l = 0; l < space_.labels[i].size(); ++l) {
-      if (space_.fits(space_.labels[i][l], forms, kZero)) all[i].push_back(static_cast<int>(l));
+      if (space_.fits(space_.labels[i][l], forms, kFits)) all[i].push_back(static_cast<int>(l));
     }
   }
   return all;
