@@ -11,7 +11,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr int kNone = 2;         // no row of a form
+constexpr int kNoRow = 2;        // no row of a form
 constexpr double kHolds = 1e-9;  // a path breaks its rows by no more than this
 constexpr int kPatience = 8;     // pivots without progress before Bland's rule
 
@@ -152,7 +152,7 @@ void OrderProgram<Real>::build(const Order& order, OrderEnd end) {
   pushes_.clear();
   rows_.clear();
   first_column_.clear();
-  std::vector<int> sense(F, kNone);
+  std::vector<int> sense(F, kNoRow);
   for (int k = 0; k < K; ++k) {
     first_column_.push_back(static_cast<int>(pushes_.size()));
     for (int i = 0; i < m; ++i) {
@@ -161,7 +161,7 @@ void OrderProgram<Real>::build(const Order& order, OrderEnd end) {
     // the end of the phase lies in its location and in the next one
     const auto take = [&](const ContactLabel& label) {
       for (const auto& [form, side] : label.rows)
-        sense[form] = sense[form] == kNone || sense[form] == side ? side : 0;
+        sense[form] = sense[form] == kNoRow || sense[form] == side ? side : 0;
     };
     const bool last = k + 1 == K;
     for (int i = 0; i < m; ++i) {
@@ -170,8 +170,8 @@ void OrderProgram<Real>::build(const Order& order, OrderEnd end) {
       if (last && end == OrderEnd::kFinal && space_.label(order[k], i).closed()) sense[i] = 0;
     }
     for (int f = 0; f < F; ++f) {
-      if (sense[f] != kNone) add_row(k, f, sense[f]);
-      sense[f] = kNone;
+      if (sense[f] != kNoRow) add_row(k, f, sense[f]);
+      sense[f] = kNoRow;
     }
     if (!last) add_row(k, OrderBasis::kProgress, 1);
   }

@@ -13,10 +13,10 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kZero = 1e-11;     // velocities below this fit labels of both sides
+constexpr double kFits = 1e-11;     // velocities below this fit labels of both sides
 constexpr double kNoTime = 3e-11;   // amounts below this are no phase
 constexpr double kBetter = 1e-11;   // gains above this count
-constexpr int kTrials = 20;         // of changes until one can be
+constexpr int kChangesTried = 20;   // of changes until one can be
 constexpr int kMostPhases = 60;     // of a path that grows
 constexpr int kEveryLocation = 64;  // up to this many are all tried at a breakpoint
 
@@ -90,7 +90,7 @@ bool OrderSearch::rises(const Location& location, const VectorXd& forms,
     const ContactLabel& label = space_.label(location, i);
     edges.insert(edges.end(), label.edges.begin(), label.edges.end());
     for (const ContactLabel::Row& row : label.rows) {
-      if (row.sense == 0 || std::abs(forms[row.form]) <= kZero) rows.push_back(row);
+      if (row.sense == 0 || std::abs(forms[row.form]) <= kFits) rows.push_back(row);
     }
   }
   program.begin(static_cast<int>(rows.size()), static_cast<int>(edges.size()));
@@ -175,7 +175,7 @@ std::vector<std::vector<int>> OrderSearch::choices(const VectorXd& forms) const 
   std::vector<std::vector<int>> all(space_.contacts());
   for (int i = 0; i < space_.contacts(); ++i) {
     for (std::size_t l = 0; l < space_.labels[i].size(); ++l) {
-      if (space_.fits(space_.labels[i][l], forms, kZero)) all[i].push_back(static_cast<int>(l));
+      if (space_.fits(space_.labels[i][l], forms, kFits)) all[i].push_back(static_cast<int>(l));
     }
   }
   return all;
@@ -192,8 +192,11 @@ Location OrderSearch::draw(const std::vector<std::vector<int>>& choices,
 
 std::optional<OrderPath> OrderSearch::grow(OrderPath path, SearchRandom& random) {
   const int m = space_.contacts();
+  const bool in_turn = random.uniform() < 0.5;
+  int alone = -1;
   for (int steps = 0; steps < kMostPhases; ++steps) {
     const VectorXd at = path.order.empty() ? space_.start : path.forms.back();
+    if (at.head(m).minCoeff() > -kNoTime) return {};  // too slow to be told from the end
     // a phase to some corner: contacts pushed out at different paces, some even back
     OrderPath phase{.order = {draw(choices(at), random)}};
     const bool straight = random.uniform() < 0.3;
@@ -205,6 +208,14 @@ std::optional<OrderPath> OrderSearch::grow(OrderPath path, SearchRandom& random)
         gain += (back && !straight ? -pace : pace) * space_.rates.row(i).transpose();
     }
     for (double& g : gain) g += straight ? 0 : 0.1 * (2 * random.uniform() - 1);
+    if (in_turn) {
+      // one contact alone until it is done, as in the sequential law
+      while (alone < 0 || at[alone] > -kNoTime) alone = random.below(m);
+      for (std::size_t g = 0; g < space_.edges.size(); ++g) {
+        const auto k = static_cast<Eigen::Index>(g);
+        gain[k] = space_.edges[g].contact == alone ? space_.rates(alone, k) : -10;
+      }
+    }
     ++programs_;
     if (program_.step(phase, gain, at) != OrderStatus::kOptimal) continue;
     if (phase.alpha[0].sum() < kNoTime) continue;
@@ -303,7 +314,10 @@ bool OrderSearch::optimise(OrderPath& path, const SearchTarget& target) {
   // energy is convex: its slope leads upwards from corner to corner
   for (int k = 0; k < 50; ++k) {
     OrderPath next = best;
-    if (solve(next, gains(best, target), OrderEnd::kFinal) != OrderStatus::kOptimal) break;
+    if (solve(next, gains(best, target), OrderEnd::kFinal) != OrderStatus::kOptimal) {
+      if (k == 0) return false;
+      break;
+    }
     const bool better = value(next, target) > value(best, target) + kBetter;
     if (better || k == 0) best = std::move(next);
     if (!better || target.kind == SearchTarget::kLinear) break;
@@ -530,7 +544,7 @@ void OrderSearch::disturb(OrderPath& path, const SearchTarget& target, SearchRan
   VectorXd gain = gains(path, target);
   const double noise = gain.lpNorm<Eigen::Infinity>() * std::pow(10, -3 * random.uniform());
   for (double& g : gain) g += noise * (2 * random.uniform() - 1);
-  for (int k = 0; k < kTrials; ++k) {
+  for (int k = 0; k < kChangesTried; ++k) {
     OrderPath tried = path;
     tried.mixture.clear();
     change(tried, random);

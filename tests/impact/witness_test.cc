@@ -35,11 +35,11 @@ TEST(Witness, TheBlockLiftsACornerByHittingTheOtherFirst) {
 TEST(Witness, EveryWitnessIsReplayedConfirmedAndBounded) {
   std::mt19937 random(191);
   int found = 0;
-  for (int k = 0; k < 12; ++k) {
+  for (int k = 0; k < 8; ++k) {
     const int contacts = 2 + k % 3, tangents = k % 4 == 3 ? 2 : 1;
     const ImpactProblem p = test::random_impact(random, contacts, 3 + k % 4, tangents, 4).problem;
     if (!colliding(p, p.c) || !pointed(p)) continue;
-    const WitnessResult r = witnesses(p, both_ways(p), {.max_programs = 20'000, .patience = 2});
+    const WitnessResult r = witnesses(p, both_ways(p), {.max_programs = 2000, .patience = 1});
     for (std::size_t t = 0; t < r.best.size(); ++t) {
       const Witness& w = r.best[t];
       if (w.phases.empty()) continue;
@@ -52,7 +52,7 @@ TEST(Witness, EveryWitnessIsReplayedConfirmedAndBounded) {
       EXPECT_LT(test::energy_change(p, w.outcome.impulse), 1e-9 * p.c.squaredNorm());
     }
   }
-  EXPECT_GT(found, 40);
+  EXPECT_GT(found, 20);
 }
 
 TEST(Witness, ACorruptedCertificateIsRefused) {
@@ -81,7 +81,7 @@ TEST(Witness, ACorruptedCertificateIsRefused) {
   EXPECT_FALSE(confirm(other, good).holds);
   // nor does the replay take a path with an impulse changed
   std::vector<WitnessPhase> phases = r.best[0].phases;
-  phases[0].impulse[1] *= 1.001;
+  phases[0].impulse *= 1.001;
   EXPECT_GT(replay(p, phases), 1e-6);
   phases.pop_back();
   EXPECT_GT(replay(p, phases), 1e-6);
