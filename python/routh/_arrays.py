@@ -7,17 +7,14 @@ def array(value, name, ndim):
     """An array of doubles with `ndim` dimensions, C-contiguous; copies only what must be copied."""
     try:
         a = np.asarray(value)
-        if a.dtype.kind not in "fiub":
-            if a.dtype.kind == "c":
-                raise TypeError
-            a = np.array([[float(x) for x in row] for row in a] if a.ndim == 2 else
-                         [float(x) for x in a]) if a.ndim in (1, 2) else a.astype(float)
-        a = np.ascontiguousarray(a, dtype=np.float64) if a.ndim else np.float64(a)
+        if a.dtype.kind not in "fiubO":
+            raise TypeError
+        a = np.asarray(a, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise ValueError(f"{name}: must be numbers in {'a list' if ndim == 1 else 'rows of equal length'}, "
                          f"such as an array of NumPy") from None
-    if np.ndim(a) != ndim:
-        raise ValueError(f"{name}: has {np.ndim(a)} dimensions; it must have {ndim}")
+    if a.ndim != ndim:
+        raise ValueError(f"{name}: has {a.ndim} dimensions; it must have {ndim}")
     return a
 
 
