@@ -69,7 +69,7 @@ void outcomes(const Case& c, const ImpactProblem& p) {
   fmt::print("{:<14} {:<8} {:>8} {:>14.0f} {:>12.2f} {:>12.1f} {:>12.1e} {:>8}\n", c.model, c.state,
              p.contacts(), static_cast<double>(r.samples) / r.seconds,
              static_cast<double>(r.steps) / static_cast<double>(r.samples),
-             1e6 * r.seconds / static_cast<double>(r.steps), r.stepping()->max_residual,
+             1e6 * r.seconds / static_cast<double>(r.steps), r.max_residual,
              r.samples - r.terminated);
 }
 
