@@ -5,7 +5,7 @@
 #include <span>
 
 /// Which method serves which size: the numbers that decide it, in one place, with what was
-/// measured. Times are of one core (x86-64, 2.5 GHz, AVX-512); what decides is how they compare.
+/// measured. Times are of one core; what decides is how they compare.
 /// What StepSolver does when its first guess fails is its own matter and stands in
 /// step_solver_ways.cc.
 ///
