@@ -5,29 +5,29 @@
 #include <span>
 
 /// Which method serves which size: the numbers that decide it, in one place, with what was
-/// measured. Times are of one core (x86-64, 2.5 GHz, AVX-512); what decides is how they compare.
+/// measured. Times are of one core; what decides is how they compare.
 /// What StepSolver does when its first guess fails is its own matter and stands in
 /// step_solver_ways.cc.
 ///
-/// **Every outcome of the simultaneous law.** Modes tried one by one cost 3 to 12 µs each; the
-/// search solve_all() cuts whole branches by linear programs of 3 to 30 µs and finds the same,
-/// continua included (tests/impact/solve_all_test.cc holds one against the other). Random problems,
-/// mean:
+/// **Every outcome of the simultaneous law.** Modes tried one by one cost 3 to 7 µs each; the
+/// search solve_all() cuts whole branches by linear programs of 2 to 30 µs and finds the same,
+/// continua included (tests/impact/solve_all_test.cc holds one against the other). Twenty random
+/// problems each, mean of modes and processor time:
 ///
 ///   contacts            modes    one by one       search
-///   1, plane                4         12 µs        15 µs
-///   2, plane               16         47 µs        35 µs
-///   3, plane               64        240 µs       105 µs
-///   4, plane              256       1.9 ms       245 µs
-///   5, plane            1 024       4.2 ms       350 µs
-///   1, eight edges         18         42 µs        22 µs
-///   2, eight edges        324       1.8 ms       115 µs
-///   10, plane       1 048 576          -      4 to 50 ms
-///   quadruped, 4      104 976          -       2.5 ms      (278 programs)
-///   box lands, 8      1.1e10           -        19 ms      (1 481)
-///   biped, 8          1.1e10           -       0.33 s      (15 793)
-///   gripper, 12       1.2e15           -       0.12 s, then given up: programs cost as size⁴
-///   tower, 21         2.3e26           -       1.3 s, then given up
+///   1, plane                4         13 µs        16 µs
+///   2, plane               14         47 µs        40 µs
+///   3, plane               55        240 µs       110 µs
+///   4, plane              206        1.1 ms       0.26 ms
+///   5, plane              646        4.6 ms       0.49 ms
+///   1, eight edges         14         39 µs        23 µs
+///   2, eight edges        266        1.1 ms       0.13 ms
+///   10, plane            1e6             -        4 to 50 ms
+///   quadruped, 4         1e5             -        2.5 ms      (278 programs)
+///   box lands, 8        1e10             -         19 ms      (1 481)
+///   biped, 8            1e10             -        0.3 s       (15 793)
+///   gripper, 12         1e15             -        0.1 s, then given up: programs cost as rows⁴
+///   tower, 21           2e26             -        1.2 s, then given up
 namespace routh::policy {
 
 /// Up to so many modes are tried one by one ..
