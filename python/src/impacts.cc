@@ -360,7 +360,10 @@ void define_result(py::module_& m) {
       .def("contains", [](const Impact& i, const VectorXd& c) {
         py::dict one;
         one["contains"] = std::vector<VectorXd>{c};
-        const io::Answers found = io::answers(*i.impact, pieces(i), questions_of(*i.impact, one));
+        const bool exact =
+            i.report.known.exact && i.report.known.exact->status == ExactStatus::kExact;
+        const io::Answers found =
+            io::answers(*i.impact, pieces(i), exact, questions_of(*i.impact, one));
         const io::Contained& answer = found.contains.at(0);
         return py::make_tuple(answer.reachable, answer.nearest.distance, answer.nearest.point);
       });

@@ -34,7 +34,7 @@ class Search {
 void search(const ImpactProblem& problem, const SimultaneousOptions& options,
             std::vector<VectorXd>& impulses) {
   const int m = problem.contacts();
-  OneSolution solver(problem);
+  OneSolver solver(problem);
   const double size = problem.c.norm() / problem.G.diagonal().head(m).mean();
   const int attempts = policy::attempts(options.attempts, m);
   for (int attempt = 0; attempt < attempts; ++attempt) {
@@ -69,7 +69,7 @@ constexpr double kBlurred = 1e-10;  // of a velocity: then a residual says littl
 SimultaneousResult with_circular_cones(const ImpactProblem& problem,
                                        const SimultaneousOptions& options) {
   SimultaneousResult result;
-  OneSolution solver(problem);
+  OneSolver solver(problem);
   std::vector<VectorXd> impulses;
   const auto take = [&](const VectorXd& from) {
     // what slides does so at the border of the disk

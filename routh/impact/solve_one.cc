@@ -17,7 +17,7 @@ constexpr int kCovers = 4;  // of Lemke's algorithm
 
 }  // namespace
 
-OneSolution::OneSolution(const ImpactProblem& problem)
+OneSolver::OneSolver(const ImpactProblem& problem)
     : units_(problem),
       at_(problem),
       solver_({0}, static_cast<int>(problem.c.size())),
@@ -34,8 +34,8 @@ OneSolution::OneSolution(const ImpactProblem& problem)
   }
 }
 
-VectorXd OneSolution::start(double size, const VectorXd& bound,
-                            const std::function<double()>& random) const {
+VectorXd OneSolver::start(double size, const VectorXd& bound,
+                          const std::function<double()>& random) const {
   VectorXd x = VectorXd::Zero(at_.c.size());
   for (int i = 0; i < at_.contacts(); ++i) {
     const double most = bound.size() ? std::min(size, bound[i]) : size;
@@ -58,7 +58,7 @@ VectorXd OneSolution::start(double size, const VectorXd& bound,
 }
 
 /// The last resort: Lemke's algorithm from some covering vectors.
-void OneSolution::search_by_lemke(const VectorXd& bound, double tolerance, Outcome& outcome) {
+void OneSolver::search_by_lemke(const VectorXd& bound, double tolerance, Outcome& outcome) {
   const Normalised units(at_);
   const lcp::Problem lcp = bound.size() ? step_lcp(units.problem, units.impulse_from(bound))
                                         : simultaneous_lcp(units.problem);
@@ -75,8 +75,8 @@ void OneSolution::search_by_lemke(const VectorXd& bound, double tolerance, Outco
   }
 }
 
-std::optional<Outcome> OneSolution::solve(const VectorXd& c, const VectorXd& bound,
-                                          const VectorXd& from, double tolerance) {
+std::optional<Outcome> OneSolver::solve(const VectorXd& c, const VectorXd& bound,
+                                        const VectorXd& from, double tolerance) {
   at_.c = c;
   const VectorXd most = units_.impulse_from(bound), begin = units_.impulse_from(from);
   for (int i = 0; i < at_.contacts(); ++i) {

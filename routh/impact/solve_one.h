@@ -13,10 +13,10 @@ namespace routh {
 /// One solution of the step problem P1 (72)-(74) in contact space, in the plane or in space,
 /// however many contacts there are: StepSolver on G itself, in units of the problem. Where a step
 /// has several solutions, the impulse it begins with chooses one.
-class OneSolution {
+class OneSolver {
  public:
   /// For this G, μ and cone.
-  explicit OneSolution(const ImpactProblem& problem);
+  explicit OneSolver(const ImpactProblem& problem);
 
   /// At the contact velocity c with the bound λmax (empty: none, P1 (31)), beginning with the
   /// impulse `from` and what it shows: who is open, who sticks, who slides and where to. Nothing

@@ -149,7 +149,7 @@ void StepSolver::add_contact(const ContactRows& rows, const VectorXd& v, const S
   owner_.resize(rows_.size(), contacts() - 1);
   // a slip in space needs its direction
   const bool known = added.tangents == 1 || (edges_ == 0 && guess.friction.squaredNorm() > 0.5);
-  if (guess.mode == StepMode::kOpen || guess.mode == StepMode::kStick || !known) return;
+  if (guess.mode == Grip::kOpen || guess.mode == Grip::kStick || !known) return;
   added.mode = guess.mode;
   added.u = guess.friction;
   added.w = {-guess.friction.y(), guess.friction.x()};
@@ -157,12 +157,11 @@ void StepSolver::add_contact(const ContactRows& rows, const VectorXd& v, const S
   added.across = true;
 }
 
-void StepSolver::add_normal(const RowRef& row, double c, StepMode guess) {
+void StepSolver::add_normal(const RowRef& row, double c, Grip guess) {
   const int n = add_row(row, c);
   owner_.push_back(contacts());
   // without friction there is nothing to hold or to slide
-  contacts_.push_back(
-      {.n = n, .mode = guess == StepMode::kOpen ? StepMode::kOpen : StepMode::kStick});
+  contacts_.push_back({.n = n, .mode = guess == Grip::kOpen ? Grip::kOpen : Grip::kStick});
 }
 
 void StepSolver::restart(const VectorXd& v, const std::vector<Eigen::Vector3d>& impulses) {
@@ -185,7 +184,7 @@ void StepSolver::restart(const VectorXd& v, const std::vector<Eigen::Vector3d>& 
 StepGuess StepSolver::guess(int contact) const {
   const StepContact& c = contacts_[contact];
   StepGuess guess(c.mode);
-  if (c.mode == StepMode::kSlide) guess.friction = c.u, guess.give = c.give;
+  if (c.mode == Grip::kSlide) guess.friction = c.u, guess.give = c.give;
   for (int k = 0; k <= c.tangents; ++k) guess.impulse[k] = x_[c.n + k];
   return guess;
 }
@@ -269,22 +268,22 @@ void StepSolver::assemble() {
 
 /// The unknowns that stand at a row of a contact.
 void StepSolver::add_unknowns(const StepContact& contact, int row) {
-  if (contact.mode == StepMode::kOpen || (contact.saturated && row == contact.n)) return;
+  if (contact.mode == Grip::kOpen || (contact.saturated && row == contact.n)) return;
   Unknown one{.count = 1, .rows = {row}, .push = {1}};
   const int t = contact.n + 1;
-  if (contact.mode == StepMode::kStick) {
+  if (contact.mode == Grip::kStick) {
     unknown_.push_back(one);
   } else if (row == contact.n) {
-    if (contact.mode == StepMode::kSlide) {
+    if (contact.mode == Grip::kSlide) {
       one = {.count = 3,
              .rows = {row, t, t + 1},
              .push = {1, contact.mu * contact.u.x(), contact.mu * contact.u.y()}};
     } else {
-      const double slope = contact.mode == StepMode::kSlidePositive ? -contact.mu : contact.mu;
+      const double slope = contact.mode == Grip::kSlidePositive ? -contact.mu : contact.mu;
       one = {.count = 2, .rows = {row, t}, .push = {1, slope}};
     }
     unknown_.push_back(one);
-  } else if (row == t && contact.mode == StepMode::kSlide && contact.across) {
+  } else if (row == t && contact.mode == Grip::kSlide && contact.across) {
     one = {.count = 2,
            .rows = {t, t + 1},
            .push = {contact.w.x(), contact.w.y()},
@@ -402,13 +401,13 @@ bool StepSolver::solve_modes() {
   }
   std::fill(x_.begin(), x_.end(), 0.0);
   for (const StepContact& contact : contacts_) {
-    if (!contact.saturated || contact.mode == StepMode::kOpen) continue;
+    if (!contact.saturated || contact.mode == Grip::kOpen) continue;
     x_[contact.n] = contact.most;
     const double friction = contact.mu * contact.most;
-    if (contact.mode == StepMode::kSlide) {
+    if (contact.mode == Grip::kSlide) {
       x_[contact.n + 1] = friction * contact.u.x(), x_[contact.n + 2] = friction * contact.u.y();
-    } else if (contact.mode != StepMode::kStick) {
-      x_[contact.n + 1] = contact.mode == StepMode::kSlidePositive ? -friction : friction;
+    } else if (contact.mode != Grip::kStick) {
+      x_[contact.n + 1] = contact.mode == Grip::kSlidePositive ? -friction : friction;
     }
   }
   for (std::size_t i = 0; i < unknown_.size(); ++i) {
@@ -455,30 +454,30 @@ int StepSolver::correct_modes(bool all) {
     if (!moves(contact)) continue;
     const bool may_change = all || failed == 0;
     const double xn = x_[contact.n];
-    const StepMode before = contact.mode;
-    if (may_change && before != StepMode::kOpen && bound_fails(contact)) {
+    const Grip before = contact.mode;
+    if (may_change && before != Grip::kOpen && bound_fails(contact)) {
       contact.saturated = !contact.saturated;
       ++failed;
       continue;
     }
-    if (contact.tangents == 2 && before != StepMode::kOpen && xn * own(contact.n) >= -zero) {
+    if (contact.tangents == 2 && before != Grip::kOpen && xn * own(contact.n) >= -zero) {
       failed += correct_slip(contact, may_change);
       continue;
     }
     if (!may_change) continue;
-    if (before == StepMode::kOpen) {
+    if (before == Grip::kOpen) {
       if (c_plus_[contact.n] < -zero) close(contact);
     } else if (xn * own(contact.n) < -zero) {
-      contact.pulled = contact.pulled || before == StepMode::kStick;
-      contact.mode = StepMode::kOpen;
+      contact.pulled = contact.pulled || before == Grip::kStick;
+      contact.mode = Grip::kOpen;
     } else if (contact.tangents == 1) {
       const int t = contact.n + 1;
       const double xt = x_[t], ct = c_plus_[t];
-      if (before == StepMode::kStick) {
+      if (before == Grip::kStick) {
         if ((std::abs(xt) - contact.mu * std::max(0.0, xn)) * own(t) > zero)
-          contact.mode = xt > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
-      } else if (before == StepMode::kSlidePositive ? ct < -zero : ct > zero) {
-        contact.mode = StepMode::kStick;
+          contact.mode = xt > 0 ? Grip::kSlideNegative : Grip::kSlidePositive;
+      } else if (before == Grip::kSlidePositive ? ct < -zero : ct > zero) {
+        contact.mode = Grip::kStick;
       }
     }
     failed += contact.mode != before;
@@ -511,15 +510,15 @@ void StepSolver::read_modes() {
     const auto free = [&](int r) { return own(r) > 0 ? x_[r] - c_plus_[r] / own(r) : x_[r]; };
     const double pressed = free(contact.n), load = contact.mu * std::max(0.0, x_[contact.n]);
     const bool open = pressed <= 0 || !moves(contact);
-    contact.mode = open ? StepMode::kOpen : StepMode::kStick;
+    contact.mode = open ? Grip::kOpen : Grip::kStick;
     contact.saturated = pressed >= contact.most * (1 - 1e-12);
     if (open || contact.tangents == 0) continue;
     if (contact.tangents == 1) {
       const double pulled = free(contact.n + 1);
       if (std::abs(pulled) >= load * (1 - 1e-12))
-        contact.mode = pulled > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
+        contact.mode = pulled > 0 ? Grip::kSlideNegative : Grip::kSlidePositive;
     } else if (slide_along(contact, pull(contact), -1e-12 * load)) {
-      contact.mode = StepMode::kSlide;
+      contact.mode = Grip::kSlide;
     }
   }
 }
@@ -530,13 +529,13 @@ void StepSolver::show_modes() {
   for (StepContact& contact : contacts_) {
     const int t = contact.n + 1;
     const double xn = x_[contact.n], load = contact.mu * std::max(0.0, xn);
-    contact.mode = xn <= 0 ? StepMode::kOpen : StepMode::kStick;
+    contact.mode = xn <= 0 ? Grip::kOpen : Grip::kStick;
     contact.saturated = kBeyond * xn >= contact.most;
     if (xn <= 0) continue;
     if (contact.tangents == 1 && kBeyond * std::abs(x_[t]) > load)
-      contact.mode = x_[t] > 0 ? StepMode::kSlideNegative : StepMode::kSlidePositive;
+      contact.mode = x_[t] > 0 ? Grip::kSlideNegative : Grip::kSlidePositive;
     if (contact.tangents == 2 && slide_along(contact, kBeyond * Vector2d(x_[t], x_[t + 1]), 0)) {
-      contact.mode = StepMode::kSlide;
+      contact.mode = Grip::kSlide;
       if (edges_ == 0)
         contact.give = std::min(std::hypot(c_plus_[t], c_plus_[t + 1]) / std::max(load, 1e-300),
                                 1e9 * contact.g);

@@ -6,22 +6,14 @@
 #include <limits>
 #include <vector>
 
+#include "routh/impact/grip.h"
 #include "routh/lcp/profile_lu.h"
 
 namespace routh {
 
-/// What a contact does in one time step.
-enum class StepMode : std::uint8_t {
-  kOpen,
-  kStick,
-  kSlidePositive,
-  kSlideNegative,
-  kSlide,  ///< in space, whatever the direction
-};
-
 /// Where the solver begins with a contact: what it did last.
 struct StepGuess {
-  StepMode mode = StepMode::kOpen;
+  Grip mode = Grip::kOpen;
   /// In space, of a contact that slides: the direction of its friction, and how fast it slides per
   /// impulse of friction [1/kg].
   Eigen::Vector2d friction = Eigen::Vector2d::Zero();
@@ -29,7 +21,7 @@ struct StepGuess {
   Eigen::Vector3d impulse = Eigen::Vector3d::Zero();  ///< normal, then tangents
 
   StepGuess() = default;
-  StepGuess(StepMode m) : mode(m) {}  // NOLINT: in the plane the mode says it all
+  StepGuess(Grip m) : mode(m) {}  // NOLINT: in the plane the mode says it all
 };
 
 /// One solution of the mixed complementarity problem of a time step, P3 (4.4c)-(4.4f), in the space
@@ -89,7 +81,7 @@ class StepSolver {
   /// The largest normal impulse of a contact, P1 (73). None unless said.
   void bound_impulse(int contact, double most) { contacts_[contact].most = most; }
   /// Without friction.
-  void add_normal(const RowRef& row, double c, StepMode guess);
+  void add_normal(const RowRef& row, double c, Grip guess);
 
   /// Or the rows of the last solve once more, at the velocity v, beginning with these impulses of
   /// the contacts (normal, then tangents) and the modes that they show: a contact without impulse
@@ -100,7 +92,7 @@ class StepSolver {
   bool solve(double tolerance = 1e-9);
 
   int contacts() const { return static_cast<int>(contacts_.size()); }
-  StepMode mode(int contact) const { return contacts_[contact].mode; }
+  Grip mode(int contact) const { return contacts_[contact].mode; }
   /// For the next step.
   StepGuess guess(int contact) const;
   double normal_impulse(int contact) const { return x_[contacts_[contact].n]; }
@@ -147,7 +139,7 @@ class StepSolver {
     int n;             // its row; those of its tangents follow
     int tangents = 0;  // with friction
     double mu = 0;
-    StepMode mode;
+    Grip mode;
     Eigen::Vector2d u = Eigen::Vector2d::Zero(),
                     w = Eigen::Vector2d::Zero();  // of a slip: friction is μ xn u + y w
     double give = 0;                              // d

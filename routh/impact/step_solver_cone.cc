@@ -60,27 +60,26 @@ Vector2d StepSolver::into_cone(const StepContact& contact, const Vector2d& z) co
 /// The tangents of a contact in space that presses. True when something had to be corrected.
 bool StepSolver::correct_slip(StepContact& contact, bool may_change) {
   const double zero = kSign * scale_, slack = contact.g > 0 ? zero / contact.g : 0;
-  const bool slid = contact.mode == StepMode::kSlide;
+  const bool slid = contact.mode == Grip::kSlide;
   if (!slid && !may_change) return slide_along(contact, pull(contact), slack);
   const Vector2d u = contact.u;
   const bool across = contact.across;
   if (!slide_along(contact, pull(contact), slid ? -slack : slack)) {
-    if (slid && may_change) contact.mode = StepMode::kStick;
+    if (slid && may_change) contact.mode = Grip::kStick;
     return slid;
   }
-  contact.mode = StepMode::kSlide;
+  contact.mode = Grip::kSlide;
   const double load = contact.mu * std::max(0.0, x_[contact.n]);
   return !slid || across != contact.across || (contact.u - u).norm() * load * contact.g > zero;
 }
 
 /// A contact that would have to pull in order to stick begins to slide.
 void StepSolver::close(StepContact& contact) const {
-  contact.mode = StepMode::kStick;
+  contact.mode = Grip::kStick;
   if (!contact.pulled) return;
   const double ct = contact.tangents == 1 ? c_plus_[contact.n + 1] : 0;
-  if (ct != 0) contact.mode = ct > 0 ? StepMode::kSlidePositive : StepMode::kSlideNegative;
-  if (contact.tangents == 2 && slide_along(contact, pull(contact), 0))
-    contact.mode = StepMode::kSlide;
+  if (ct != 0) contact.mode = ct > 0 ? Grip::kSlidePositive : Grip::kSlideNegative;
+  if (contact.tangents == 2 && slide_along(contact, pull(contact), 0)) contact.mode = Grip::kSlide;
 }
 
 }  // namespace routh

@@ -170,7 +170,7 @@ bool StepSolver::solve(double tolerance) {
   }
   if (!assembled_) assemble();
   for (StepContact& contact : contacts_) {
-    if (!moves(contact)) contact.mode = StepMode::kOpen;
+    if (!moves(contact)) contact.mode = Grip::kOpen;
   }
 
   // modes of many contacts that are only guessed lead nowhere

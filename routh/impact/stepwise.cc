@@ -61,14 +61,15 @@ class ByStarts final : public StepwiseWalk::Steps {
   }
 
  private:
-  OneSolution solver_;
+  OneSolver solver_;
   double mobility_;
 };
 
 }  // namespace
 
 bool StepwiseWalk::enumerates(const ImpactProblem& problem, const SetOptions& options) {
-  return problem.tangents == 2 && count_modes(problem, true) <= std::min(2000., options.max_modes);
+  return problem.tangents == 2 &&
+         count_modes(problem, true) <= std::min(policy::kTabulatedInSpace, options.max_modes);
 }
 
 StepwiseWalk::StepwiseWalk(const ImpactProblem& problem, const SetOptions& options)

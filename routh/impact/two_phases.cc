@@ -124,7 +124,7 @@ class Expansion {
     VectorXd bound(2 * m);
     bound << VectorXd::Constant(m, 1e3 * (given.sum() + speed_ / at.G.diagonal().maxCoeff())),
         given;
-    OneSolution solver(twice);
+    OneSolver solver(twice);
     std::mt19937 random(1);
     std::uniform_real_distribution<double> uniform(0, 1);
     for (int start = 0; start < kStarts && !(options_.stop && options_.stop()); ++start) {

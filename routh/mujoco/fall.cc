@@ -27,11 +27,8 @@ VectorXd acceleration(const System& system, const VectorXd& q, const VectorXd& v
     const auto M = terms.M.block(free.first, free.first, free.count, free.count);
     a.segment(free.first, free.count) =
         M.ldlt().solve(terms.forces.segment(free.first, free.count));
-  } else if (terms.A.rows() == 0) {
-    a = terms.M.ldlt().solve(terms.forces);
   } else {
-    const Kkt inverse = kkt(terms.M, terms.A);
-    a = inverse.Mdag * terms.forces - inverse.Adag.transpose() * terms.joint_bias;
+    a = Mobility(terms.M, terms.A).acceleration(terms.forces, terms.joint_bias);
   }
   return a;
 }

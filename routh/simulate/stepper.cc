@@ -100,7 +100,7 @@ void Stepper::begin() {
     const double slip = (contact.Jt.cwiseAbs() * s.v.cwiseAbs()).sum();
     guesses[k] = sliding(contact, s.v, kStill * (speed + slip));
     const bool approaches = contact.Jn.dot(s.v) < -kStill * speed;
-    grips[k] = {.pressed = !approaches, .slides = guesses[k].mode != StepMode::kStick};
+    grips[k] = {.pressed = !approaches, .slides = guesses[k].mode != Grip::kStick};
     approaching = approaching || approaches;
   }
   if (approaching && detect) impact();
@@ -257,7 +257,7 @@ void Stepper::accept() {
     if (phi[k] == HUGE_VAL) {
       active[k] = false, guesses[k] = {}, grips[k] = {};
     } else if (!detect && !take_near && !active[k] && phi[k] <= 0) {
-      active[k] = true, guesses[k] = StepMode::kStick;
+      active[k] = true, guesses[k] = Grip::kStick;
     }
     log.max_penetration = std::max(log.max_penetration, -phi[k]);
   }
@@ -273,7 +273,7 @@ void Stepper::follow(int place) {
   Hold& grip = grips[k];
   tell_others(place, guesses[k].mode);
   guesses[k] = solver.guess(place);
-  if (guesses[k].mode == StepMode::kOpen) {
+  if (guesses[k].mode == Grip::kOpen) {
     if (solver.normal_velocity(place) <= still && !joined[k]) return;
     active[k] = false;
     if (std::exchange(grip.pressed, false)) note(EventKind::kLiftOff, place, s.time);
@@ -334,13 +334,13 @@ void Stepper::note(EventKind kind, int place, double time) {
                         .impulse = VectorXd::Zero(1 + tangents)});
 }
 
-bool Stepper::pushed_on(int place, StepMode before) const {
-  if (before != StepMode::kSlidePositive && before != StepMode::kSlideNegative) return false;
+bool Stepper::pushed_on(int place, Grip before) const {
+  if (before != Grip::kSlidePositive && before != Grip::kSlideNegative) return false;
   if (solver.scale() == 0) return false;
-  return solver.sliding_inertia(place, before == StepMode::kSlidePositive ? 1 : -1) <= 0;
+  return solver.sliding_inertia(place, before == Grip::kSlidePositive ? 1 : -1) <= 0;
 }
 
-void Stepper::tell_others(int place, StepMode before) {
+void Stepper::tell_others(int place, Grip before) {
   // 0 = cn + p λn: with p < 0 a contact that opens by itself could also slide, or jam
   const bool several =
       pushed_on(place, before) && solver.free_normal_velocity(place) > kStill * solver.scale();
@@ -350,19 +350,15 @@ void Stepper::tell_others(int place, StepMode before) {
   const std::vector<Contact>& contacts = here.terms.contacts;
   Mode slides(contacts.size(), Grip::kOpen);
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const StepMode mode =
+    const Grip grip =
         static_cast<int>(i) == in_solver[place] ? before : guesses[here.number[i]].mode;
-    slides[i] = mode == StepMode::kOpen            ? Grip::kOpen
-                : contacts[i].mu == 0              ? Grip::kSlide
-                : mode == StepMode::kStick         ? Grip::kStick
-                : mode == StepMode::kSlidePositive ? Grip::kSlidePositive
-                                                   : Grip::kSlideNegative;
+    slides[i] = grip != Grip::kOpen && contacts[i].mu == 0 ? Grip::kSlide : grip;
   }
   Mode opens = slides, sticks = slides;
   opens[in_solver[place]] = Grip::kOpen, sticks[in_solver[place]] = Grip::kStick;
   std::vector<Continuation> ways{{slides}, {opens}, {sticks, true}};
-  const StepMode now = solver.mode(place);
-  std::swap(ways[0], ways[now == StepMode::kOpen ? 1 : now == StepMode::kStick ? 2 : 0]);
+  const Grip now = solver.mode(place);
+  std::swap(ways[0], ways[now == Grip::kOpen ? 1 : now == Grip::kStick ? 2 : 0]);
   note(EventKind::kAmbiguity, place, s.time);
   log.events.back().outcomes = static_cast<int>(ways.size());
   log.events.back().mode_before = slides;

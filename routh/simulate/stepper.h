@@ -21,12 +21,9 @@ constexpr double kFound = 1e-9;
 /// What a contact that touches does at the velocity v. Which way it slides in space the solver
 /// finds out.
 inline StepGuess sliding(const Contact& contact, const Eigen::VectorXd& v, double still) {
-  if (contact.Jt.rows() == 2)
-    return (contact.Jt * v).norm() > still ? StepMode::kSlide : StepMode::kStick;
+  if (contact.Jt.rows() == 2) return (contact.Jt * v).norm() > still ? Grip::kSlide : Grip::kStick;
   const double ct = contact.Jt.rows() == 1 ? contact.Jt.row(0).dot(v) : 0;
-  return ct > still    ? StepMode::kSlidePositive
-         : ct < -still ? StepMode::kSlideNegative
-                       : StepMode::kStick;
+  return ct > still ? Grip::kSlidePositive : ct < -still ? Grip::kSlideNegative : Grip::kStick;
 }
 
 /// The contacts of a system, each with a number of its own that stays, whether they are listed once
@@ -158,9 +155,9 @@ struct Stepper {
   int told_as(const View& view, int listed);
   void note(EventKind kind, int place, double time);
   /// Painlevé: did friction press on a contact of the solver that slid before the step?
-  bool pushed_on(int place, StepMode before) const;
+  bool pushed_on(int place, Grip before) const;
   /// Says where such a contact slides, lifts off or jams and could have done either.
-  void tell_others(int place, StepMode before);
+  void tell_others(int place, Grip before);
   void note_solved(bool solved, double residual);
 
   // impacts

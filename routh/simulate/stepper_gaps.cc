@@ -37,8 +37,7 @@ bool Stepper::close_pressing() {
   for (int place = 0; place < solver.contacts(); ++place) {
     const double now = phi_new[number_of(place)];
     // what is near closes by itself in the next step, where a step takes it in
-    if (solver.mode(place) == StepMode::kOpen || now == HUGE_VAL || (take_near && now > 0))
-      continue;
+    if (solver.mode(place) == Grip::kOpen || now == HUGE_VAL || (take_near && now > 0)) continue;
     if (vary && !plausible(contact_of(place), now)) continue;
     gap[place] = -now;
     worst = std::max(worst, std::abs(now));
@@ -78,7 +77,7 @@ bool Stepper::push_out() {
     if (contact.phi > 100 * worst || (contact.phi < 0 && !plausible(contact, contact.phi)))
       continue;
     gap_solver.add_normal(contact.Jn, contact.phi,
-                          contact.phi <= closed() ? StepMode::kStick : StepMode::kOpen);
+                          contact.phi <= closed() ? Grip::kStick : Grip::kOpen);
   }
   (void)gap_solver.solve();
   motion = gap_solver.velocity_change();

@@ -70,7 +70,7 @@ bool Stepper::collide(double dt) {
       closing.push_back(static_cast<int>(k));
     } else {
       active[k] = joined[k] = taken = true;
-      guesses[k] = StepMode::kStick;
+      guesses[k] = Grip::kStick;
     }
   }
   if (taken || closing.empty()) return taken;
@@ -84,7 +84,7 @@ bool Stepper::collide(double dt) {
   s.v = path.velocity(at);
   gaps_at(s.q, phi, joint);
   for (std::size_t k = 0; k < active.size(); ++k) {
-    if (phi[k] <= together() && !active[k]) active[k] = true, guesses[k] = StepMode::kStick;
+    if (phi[k] <= together() && !active[k]) active[k] = true, guesses[k] = Grip::kStick;
   }
   ++impacts_in_step;
   impact();
@@ -95,8 +95,8 @@ bool Stepper::jam() {
   if (alpha == 1 || tangents > 1 || impacts_in_step >= o.impacts_per_step) return false;
   bool jammed = false;
   for (int place = 0; place < solver.contacts(); ++place) {
-    const StepMode before = guesses[number_of(place)].mode;
-    if (solver.mode(place) != StepMode::kStick || !pushed_on(place, before)) continue;
+    const Grip before = guesses[number_of(place)].mode;
+    if (solver.mode(place) != Grip::kStick || !pushed_on(place, before)) continue;
     const auto Jt = contact_of(place).Jt.row(0);
     if (std::abs(Jt.dot(s.v)) <= 1e-6 * Jt.cwiseAbs().dot(s.v.cwiseAbs())) continue;
     tell_others(place, before);
@@ -210,7 +210,7 @@ void Stepper::finish_impact(const std::vector<int>& places, Event event) {
     active[k] = contact.Jn.dot(s.v) <= kStill * fastest;
     joined[k] = false;
     guesses[k] = active[k] ? sliding(contact, s.v, kStill * fastest) : StepGuess();
-    grips[k] = {.pressed = active[k] != 0, .slides = guesses[k].mode != StepMode::kStick};
+    grips[k] = {.pressed = active[k] != 0, .slides = guesses[k].mode != Grip::kStick};
   }
   known = false;
   v_weighted = s.v;

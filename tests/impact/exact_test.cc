@@ -70,7 +70,8 @@ VectorXd random_portions(const ImpactProblem& problem, std::mt19937& random) {
     const int t = at.tangent(i);
     bool cut = false;
     double stick_ratio = at.G(t, t) > 0 ? -at.G(i, t) / at.G(t, t) : 0;
-    for (const auto& [state, s] : whole.path) {
+    for (const auto& [state, s, restitution] : whole.path) {
+      EXPECT_FALSE(restitution);
       const double part = std::min(s, left);
       const double ratio = state == ContactState::kSticking          ? stick_ratio
                            : state == ContactState::kSlidingPositive ? -at.mu[i]

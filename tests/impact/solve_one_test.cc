@@ -28,7 +28,7 @@ TEST_P(SolveOne, StepsOfAnySizeAreSolved) {
     const ImpactProblem p =
         test::random_impact(random, m, 6 + k % 13, GetParam(), 3 + k % 10).problem;
     const VectorXd bound = numbers(m);
-    OneSolution solver(p);
+    OneSolver solver(p);
     const auto found = solver.solve(p.c, bound, VectorXd::Zero(p.c.size()), 1e-10);
     unsolved += !found;
     if (!found) continue;
@@ -42,7 +42,7 @@ TEST_P(SolveOne, IsOneThatEnumerationKnows) {
   for (int k = 0; k < 60; ++k) {
     const ImpactProblem p = test::random_impact(random, 2, 6, GetParam(), 6).problem;
     const VectorXd bound = numbers(2);
-    OneSolution solver(p);
+    OneSolver solver(p);
     const StepOutcomes all = enumerate_modes(p, bound);
     for (int start = 0; start < 3; ++start) {
       const VectorXd from = solver.start(start, bound, [&] { return uniform(); });
@@ -61,7 +61,7 @@ TEST_P(SolveOne, DependsOnTheStartWhereThereAreSeveral) {
     const SimultaneousResult known = simultaneous(p);
     if (known.outcomes.size() < 2 || !known.continua.empty()) continue;
     ++several;
-    OneSolution solver(p);
+    OneSolver solver(p);
     const double size = 2 * p.c.norm() / p.G.diagonal().head(2).mean();
     std::vector<Outcome> found;
     for (int start = 0; start < 300; ++start) {
@@ -89,7 +89,7 @@ TEST_P(SolveOne, RowsThatNothingMovesAreLeftAlone) {
     for (int row = t; row < t + p.tangents && k % 3 < 2; ++row) hold(row);
     if (p.tangents == 2 && k % 5 == 0) p.edges = 0;
     const VectorXd bound = numbers(m);
-    OneSolution solver(p);
+    OneSolver solver(p);
     const auto found =
         solver.solve(p.c, bound, solver.start(1, bound, [&] { return uniform(); }), 1e-10);
     ASSERT_TRUE(solver.impulse().allFinite()) << k;

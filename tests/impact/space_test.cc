@@ -255,7 +255,7 @@ TEST(Space, ABoxDroppedFlatHasThePlanarBlocksOutcomesAlongEachAxis) {
         Eigen::Vector4d shares;
         for (const int i : left) shares[i] = bound[0] / 2;
         for (const int i : right) shares[i] = bound[1] / 2;
-        const auto found = OneSolution(box).solve(b.c, shares, VectorXd::Zero(12), 1e-10);
+        const auto found = OneSolver(box).solve(b.c, shares, VectorXd::Zero(12), 1e-10);
         ASSERT_TRUE(found);
         b.c = found->c_plus;
         const StepOutcomes planar = enumerate_modes(a, bound);

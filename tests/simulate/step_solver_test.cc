@@ -27,7 +27,7 @@ Contact contact_of(const test::RandomImpact& r, int i) {
 }
 
 void add(StepSolver& solver, const Contact& contact, const VectorXd& v) {
-  solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v, StepMode::kStick);
+  solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v, Grip::kStick);
 }
 
 TEST(StepSolver, FindsAnOutcomeOfTheSimultaneousLaw) {
