@@ -119,8 +119,9 @@ def main(site, docs, readme, program):
     listed = subprocess.run([program, "list", "--json", "-"], capture_output=True, text=True).stdout
     import json
     scenarios = {s["name"] for s in json.loads(listed)["scenarios"]} if listed.startswith("{") else set()
-    known = {"commands": ["list", "show", "check", "impact", "simulate", "ensemble", "reproduce", "rerun", "man",
-                          "completion"], "help": {}, "scenarios": scenarios}
+    shown = subprocess.run([program, "--help"], capture_output=True, text=True).stdout.partition("Subcommands:")[2]
+    commands = re.findall(r"^  ([a-z]+) ", shown, re.M) + ["man", "completion"]
+    known = {"commands": commands, "help": {}, "scenarios": scenarios}
     trouble = list(dead_links(site.resolve())) if site else []
     folder = os.getcwd()
     for path in [*sorted(docs.rglob("*.md")), readme]:

@@ -110,6 +110,15 @@ int run_impact(const ImpactArguments& a) {
   }
   refuse_foreign(*a.scenario.command, "--law",
                  {a.law, a.coverage ? "set --coverage" : std::string()});
+  if (a.law == "exact" && a.exact.maximize.empty() && a.exact.minimize.empty()) {
+    for (const char* option : {"--seed", "--threads"}) {
+      if (a.scenario.command->count(option) > 0)
+        throw io::InputError(fmt::format(
+            "{} belongs to --law set, all, witnesses, and to exact with --maximize or --minimize; "
+            "leave it out",
+            option));
+    }
+  }
   a.places.check();
   io::Scenario scenario = a.scenario.load();
   a.scenario.check_restitution(scenario, a.law);

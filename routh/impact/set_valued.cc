@@ -117,9 +117,15 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   std::optional<StepTable> table;
   WalkTask task;
   if (by_table) {
-    const auto stopped = [&] { return options.progress && !options.progress(0); };
+    // a large table takes long enough to be asked for its end
+    std::function<bool()> stopped;
+    if (options.progress && count_modes(problem, true) > policy::kTriedAfter)
+      stopped = [&] { return !options.progress(0); };
     table.emplace(problem, options.step, options.final_step, stopped);
-    if ((result.stopped = stopped())) return result;
+    if (stopped && stopped()) {
+      result.stopped = true;
+      return result;
+    }
     task = table->task();
     task.limit = options.limit;
     task.draws = options.draws;

@@ -77,9 +77,9 @@ TEST(Ambiguity, StepsOfFiniteSizeMakeNoOutcomes) {
 
 // The laws may differ at one contact, but there is no order to choose.
 TEST(Ambiguity, OneContactHasNoMixtures) {
-  const ImpactProblem p =
-      impact_of(Eigen::Vector3d(2, 1, 1), Eigen::RowVector3d(2, -2, -2),
-                Eigen::RowVector3d(-1, -1, -3), VectorXd::Constant(1, 0.25), Eigen::Vector3d(-1, 2, 1));
+  const ImpactProblem p = impact_of(Eigen::Vector3d(2, 1, 1), Eigen::RowVector3d(2, -2, -2),
+                                    Eigen::RowVector3d(-1, -1, -3), VectorXd::Constant(1, 0.25),
+                                    Eigen::Vector3d(-1, 2, 1));
   const Ambiguity a = ambiguity(p);
   EXPECT_EQ(a.outcomes.size(), 2u);
   EXPECT_FALSE(a.mixtures);
