@@ -15,6 +15,7 @@ constexpr std::size_t kSamplesShown = 8;  // samples that join the outcomes wher
 constexpr std::uint64_t kKept = 4096;
 constexpr double kFiner = 8;  // a step that tells what a step's size does
 constexpr std::uint64_t kFinerSamples = 256;
+constexpr double kCheap = 1.0 / 16;  // a part of a step at which samples cost little
 
 /// Searches of about a second, by their number alone (policy.h).
 struct Budget {
@@ -218,9 +219,13 @@ bool differ_by_step(const ImpactProblem& problem, const SetResult& samples, SetO
   const double now = apart(samples, outcomes);
   if (now <= between_laws(problem)) return false;
   if (problem.contacts() == 1) return true;  // there is no order to choose
+  // among several outcomes of many contacts the answer is not worth its price
+  if (outcomes.size() > 1 && policy::judged_step(problem.tangents, problem.contacts()) > kCheap)
+    return false;
   options.step /= kFiner;
   options.limit = static_cast<int>(std::min(1e6, kFiner * options.limit));
-  options.samples = options.keep = std::min(options.samples, kFinerSamples);
+  options.samples = options.keep =
+      std::clamp<std::uint64_t>(options.samples / 8, 16, kFinerSamples);
   options.paths = options.pack = 0;
   const SetResult finer = set_valued(problem, options);
   return finer.terminated > 0 && apart(finer, outcomes) < 3 / kFiner * now;

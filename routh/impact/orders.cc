@@ -241,9 +241,9 @@ void OrderProgram<Real>::crash(const OrderBasis& basis) {
     }
   }
   std::vector<int> tight, later;
-  for (const auto& [phase, form] : basis.tight) {
+  for (const auto& asked : basis.tight) {
     const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& candidate) {
-      return candidate.phase >= phase && candidate.form == form;
+      return candidate.phase >= asked.phase && candidate.form == asked.index;
     });
     if (found != rows_.end()) tight.push_back(static_cast<int>(found - rows_.begin()));
   }

@@ -87,7 +87,7 @@ inline double judged_samples(double modes, double m) {
 /// velocities. A step costs 50 ns with two contacts in the plane, tens of microseconds with five or
 /// in space.
 inline double judged_step(int tangents, double m) {
-  return tangents == 2 ? 1.0 / 4 : m <= 3 ? 1.0 / 64 : 1.0 / 16;
+  return tangents == 1 && m <= 3 ? 1.0 / 64 : 1.0 / 4;
 }
 
 /// **Exact sets.** Contacts they are tried for at all, and those whose other laws give a second

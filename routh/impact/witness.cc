@@ -25,6 +25,7 @@ constexpr int kDisturbances = 2;      // of a path in one task
 constexpr int kElite = 8;             // paths kept for each target
 constexpr int kTasks = 8;             // of each target in a round
 constexpr std::size_t kOthers = 64;   // corners kept beside the best
+constexpr double kSearch = 0.6;       // of the time; the rest is for confirmation
 constexpr std::int64_t kClimb = 400;  // programs of one task
 
 /// Amounts of all phases of a corner, exactly. Throws nothing; `why` where there are none.
@@ -205,8 +206,7 @@ struct Elite {
 class Rounds {
  public:
   Rounds(const OrderSpace& space, std::vector<SearchTarget> targets, const WitnessOptions& options)
-      : space_(space),
-        targets_(std::move(targets)),
+      : targets_(std::move(targets)),
         options_(options),
         elite_(targets_.size()),
         waited_(targets_.size(), 0),
@@ -333,7 +333,6 @@ class Rounds {
     return found;
   }
 
-  const OrderSpace& space_;
   std::vector<SearchTarget> targets_;
   const WitnessOptions& options_;
   std::vector<Elite> elite_;
@@ -482,15 +481,22 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
     }
     sought.push_back(std::move(one));
   }
-  Rounds rounds(space, sought, options);
+  // what was found has to be confirmed in time too
+  WitnessOptions search = options;
+  search.max_seconds = kSearch * options.max_seconds;
+  Rounds rounds(space, sought, search);
   rounds.run(result);
+  const auto late = [&] {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - began;
+    return now.count() > options.max_seconds || (options.stop && options.stop());
+  };
 
   // the best that is confirmed, and what else was found
   WitnessStatus status = WitnessStatus::kFound;
   for (std::size_t t = 0; t < targets.size(); ++t) {
     std::optional<Witness> best;
     for (const auto& [value, path] : rounds.elite()[t].list) {
-      if (best && result.others.size() >= kOthers) break;
+      if (best && (result.others.size() >= kOthers || late())) break;
       std::optional<Witness> witness = witness_of(problem, space, path, sought[t], targets[t]);
       if (!witness) continue;
       const auto same = [&](const Witness& other) {
@@ -499,7 +505,6 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
       if (best && std::none_of(result.others.begin(), result.others.end(), same) && !same(*best))
         result.others.push_back(*witness);
       if (!best || witness->value > best->value) best = std::move(witness);
-      if (options.stop && options.stop()) break;
     }
     if (!best) {
       status = WitnessStatus::kNothing;

@@ -133,7 +133,8 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
         "font ',9'\nset grid\nset logscale x\nset yrange [0:1]\nset xrange [0.002:1]\nset xlabel "
         "'distance [m/s]'\n",
         terminal, std::max(500, 420 * panels), panels);
-    for (const auto& [contacts, rows] : by_contacts) {
+    for (const auto& [contacts, of_them] : by_contacts) {
+      const std::vector<const StudyRow*>& rows = of_them;
       std::string plot;
       const auto curve = [&](const std::string& block, const std::string& title,
                              const std::string& style, const auto& value) {
