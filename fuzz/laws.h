@@ -24,7 +24,7 @@ inline void apply_laws(const io::ImpactCase& impact) {
   SetOptions options{
       .samples = 8, .step = impact.scenario.run.impact.step, .limit = 20, .threads = 1};
   options.max_modes = 300;
-  const io::ImpactReport set = io::report_set(impact, set_valued(p, options));
+  const io::ImpactReport set = io::report_set(impact, set_valued(p, options), options);
   for (const io::ImpactReport* report : {&all, &set}) {
     for (const io::OutcomeRow& row : report->outcomes) {
       if (!row.outcome.c_plus.allFinite() || !row.outcome.impulse.allFinite()) std::abort();

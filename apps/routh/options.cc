@@ -36,11 +36,11 @@ std::vector<Scope> scopes_of_laws() {
     }
   }
   std::vector<Scope> rows;
-  for (const auto& [option, of] : laws_of) {
-    auto row =
-        std::find_if(rows.begin(), rows.end(), [&](const Scope& one) { return one.of == of; });
-    if (row == rows.end()) row = rows.insert(rows.end(), {"impact", kLaw, {}, of});
-    row->options.push_back("--" + option);
+  for (const auto& entry : laws_of) {
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const Scope& one) { return one.of == entry.second; });
+    if (row == rows.end()) row = rows.insert(rows.end(), {"impact", kLaw, {}, entry.second});
+    row->options.push_back("--" + entry.first);
   }
   return rows;
 }
