@@ -235,8 +235,8 @@ void OrderProgram<Real>::crash(const OrderBasis& basis) {
   const int K = static_cast<int>(first_column_.size()) - 1;
   std::vector<char> wanted(columns_, 0);
   for (const auto& [phase, edge] : basis.pushes) {
-    for (int j = phase < K ? first_column_[phase] : columns_;
-         j < columns_ && pushes_[j].phase == phase; ++j) {
+    if (phase < 0 || phase >= K) continue;
+    for (int j = first_column_[phase]; j < columns_ && pushes_[j].phase == phase; ++j) {
       if (pushes_[j].index == edge) wanted[j] = 1;
     }
   }
