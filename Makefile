@@ -32,6 +32,8 @@ demo: build
 	@echo "next: build/routh list, build/routh check compass-gait, build/routh reproduce all"
 
 test: setup
+	@tools/setup packages-test.txt
+	@tools/setup packages-python.txt --optional
 	@echo "== building the program and its tests (a few minutes the first time)"
 	@$(CMAKE) -B build -DROUTH_TESTS=ON $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
@@ -44,17 +46,17 @@ PYTHON ?= /usr/bin/python3
 python: setup
 	@tools/setup packages-python.txt
 	@echo "== building the Python package into build/python (a minute or two the first time)"
-	@$(CMAKE) -B build -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
+	@$(CMAKE) -B build -DROUTH_TESTS=OFF -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
 	@cmake --build build -j $(JOBS) --target python_package routh $(QUIET)
 	@echo "== testing it"
 	@PYTHONPATH=build/python PYTHONDONTWRITEBYTECODE=1 ROUTH_PROGRAM=$(CURDIR)/build/routh MPLBACKEND=agg \
-	  $(PYTHON) -m pytest -q -p no:cacheprovider python/tests
+	  $(PYTHON) -m pytest -q -rs -p no:cacheprovider python/tests
 	@echo "next: PYTHONPATH=build/python $(PYTHON), import routh; make docs, make wheel"
 
 wheel: setup
 	@tools/setup packages-python.txt
 	@echo "== building a wheel into build/wheel"
-	@$(CMAKE) -B build -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
+	@$(CMAKE) -B build -DROUTH_TESTS=OFF -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
 	@cmake --build build -j $(JOBS) --target python_package $(QUIET)
 	@ROUTH_BUILD=build $(PYTHON) -m pip wheel . --no-build-isolation --no-deps -w build/wheel $(QUIET)
 	@ls build/wheel/*.whl
@@ -63,7 +65,7 @@ docs: setup
 	@tools/setup packages-python.txt
 	@tools/setup packages-docs.txt
 	@echo "== building the command, the Python package and the site"
-	@$(CMAKE) -B build -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
+	@$(CMAKE) -B build -DROUTH_TESTS=OFF -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
 	@cmake --build build -j $(JOBS) --target python_package routh $(QUIET)
 	@PYTHON=$(PYTHON) tools/site build
 	@echo "next: open build/docs/site/index.html"
@@ -76,7 +78,7 @@ package: build
 bench: setup
 	@echo "== building and running the benchmarks"
 	@tools/setup packages-bench.txt --optional
-	@$(CMAKE) -B build -DROUTH_BENCH=ON $(QUIET)
+	@$(CMAKE) -B build -DROUTH_TESTS=OFF -DROUTH_BENCH=ON $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@build/bench/routh_bench
 	@build/bench/stack_bench
@@ -100,6 +102,7 @@ SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_
 # Clang compiles faster with sanitizers than GCC
 check-clang:
 	@echo "== Clang, warnings as errors; tests under the address and undefined-behaviour sanitizers"
+	@tools/setup packages-test.txt
 	@tools/setup packages-check.txt
 	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
 	@cmake --build build-clang -j $(JOBS) $(QUIET)
@@ -112,6 +115,7 @@ check-fuzz: check-clang
 
 soak: setup
 	@echo "== fuzzers, a minute each (a while longer the first time: they are built)"
+	@tools/setup packages-test.txt
 	@tools/setup packages-check.txt
 	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
 	@cmake --build build-clang -j $(JOBS) $(QUIET)

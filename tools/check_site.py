@@ -2,11 +2,17 @@
 
     python3 tools/check_site.py SITE DOCS README ROUTH
 
-Links and pictures of the built pages lead to files and places within the site. Commands in code blocks name commands,
-options and scenarios that exist; blocks of Python run, page by page, except those marked no-run.
+Links and pictures of the built pages lead to files and places within the site, and every page is in a table of contents.
+Commands in code blocks name commands, options and scenarios that exist; blocks of Python run, page by page, except those
+marked no-run. Statements that need Matplotlib are left out where it is not installed, and named.
 """
 
+import ast
+import contextlib
 import html.parser
+import io
+import json
+import os
 import pathlib
 import re
 import shlex
@@ -95,45 +101,60 @@ def wrong_commands(name, text, program, known):
                 yield f"{name}: there is no scenario {first}"
 
 
+def unlisted(docs):
+    """Pages that no table of contents leads to."""
+    pages = {path.resolve() for path in docs.rglob("*.md")}
+    listed = {(path.parent / f"{line.strip()}.md").resolve() for path in pages
+              for language, block in blocks(path.read_text(encoding="utf-8")) if language == "{toctree}"
+              for line in block.splitlines()}
+    for path in sorted(pages - listed - {(docs / "index.md").resolve()}):
+        yield f"{path.name}: is in no table of contents"
+
+
 def matrices():
     """Of the block that the README writes about."""
     return {"M": [[1, 0, 0], [0, 1, 0], [0, 0, 5 / 12]], "Jn": [[0, 1, -0.5], [0, 1, 0.5]], "Jt": [[1, 0, 1], [1, 0, 1]],
             "mu": 1, "v": [0, -0.4429, 0]}
 
 
-def failing_python(name, text):
+def failing_python(name, text, left_out):
     names = {"__name__": "page", **matrices()}
     for language, block in blocks(text):
         if language != "python":
             continue
         try:
-            exec(compile(block, name, "exec"), names)
+            for statement in ast.parse(block, name).body:
+                try:
+                    exec(compile(ast.Module([statement], []), name, "exec"), names)
+                except ModuleNotFoundError as e:
+                    if e.name != "matplotlib":
+                        raise
+                    left_out.append(f"{name}: {ast.unparse(statement)}")
         except Exception as e:
             yield f"{name}: {type(e).__name__}: {e}\n{block}"
 
 
 def main(site, docs, readme, program):
-    import contextlib
-    import io
-    import os
     listed = subprocess.run([program, "list", "--json", "-"], capture_output=True, text=True).stdout
-    import json
     scenarios = {s["name"] for s in json.loads(listed)["scenarios"]} if listed.startswith("{") else set()
     shown = subprocess.run([program, "--help"], capture_output=True, text=True).stdout.partition("Subcommands:")[2]
     commands = re.findall(r"^  ([a-z]+) ", shown, re.M) + ["man", "completion"]
     known = {"commands": commands, "help": {}, "scenarios": scenarios}
     trouble = list(dead_links(site.resolve())) if site else []
-    folder = os.getcwd()
+    trouble += unlisted(docs)
+    folder, left_out = os.getcwd(), []
     for path in [*sorted(docs.rglob("*.md")), readme]:
         text = path.read_text(encoding="utf-8")
         trouble += wrong_commands(path.name, text, program, known)
         with contextlib.redirect_stdout(io.StringIO()):
-            trouble += failing_python(path.name, text)
+            trouble += failing_python(path.name, text, left_out)
         os.chdir(folder)
         for link in re.findall(r"\]\(([^)#]+)[^)]*\)", re.sub(r"```.*?```", "", text, flags=re.S)):
             generated = link in ("cli.md",) or link.startswith("notebooks/")
             if not re.match(r"[a-z]+:", link) and not generated and not (path.parent / link).exists():
                 trouble.append(f"{path.name}: {link} leads nowhere")
+    for line in left_out:
+        print("docs: left out without Matplotlib:", line)
     for line in trouble:
         print("docs:", line, file=sys.stderr)
     return 1 if trouble else 0

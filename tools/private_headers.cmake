@@ -35,5 +35,6 @@ set(ROUTH_PRIVATE_HEADERS
   mujoco/impl.h
   mujoco/model.h
   simulate/execution.h
+  simulate/root.h
   simulate/stepper.h
   simulate/zeno.h)

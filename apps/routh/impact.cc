@@ -27,6 +27,8 @@ struct ImpactArguments {
   int limit = 0, threads = 0;
   std::vector<std::string> order;
   std::string contact;
+  std::vector<double> stiffness;
+  double exponent = LzbOptions{}.exponent;
   ExactArguments exact;
   bool coverage = false;
   std::string compare;
@@ -46,6 +48,8 @@ io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
                   .order = a.order,
                   .single = a.single,
                   .contact = a.contact,
+                  .stiffness = a.stiffness,
+                  .exponent = a.exponent,
                   .exact = exact_options(a.exact),
                   .questions = questions(impact, a.exact),
                   .coverage = a.coverage,
@@ -219,6 +223,13 @@ void add_impact(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"routh", "algebraic"}))
       ->capture_default_str();
   c->add_option("--contact", a->contact, "the contact (default: each approaching one in turn)");
+  c->add_option("--stiffness", a->stiffness,
+                "of each contact, K in forces K times depth to the exponent; only ratios matter "
+                "(default: equal)")
+      ->delimiter(',')
+      ->type_name("K,..");
+  c->add_option("--exponent", a->exponent, "of these forces: 3/2 after Hertz, 1 for linear springs")
+      ->capture_default_str();
   c->add_option("--compare", a->compare,
                 "let this simulator step through the impact and show its one outcome beside "
                 "ours")

@@ -14,6 +14,7 @@
 #include "output.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
+#include "routh/io/model.h"
 #include "routh/io/scenario.h"
 #include "routh/io/text.h"
 #include "routh/version.h"
@@ -45,6 +46,8 @@ void ScenarioArguments::add_to(CLI::App& of) {
                 "lift it to this height above the ground [m] and let it fall until it touches")
       ->check(not_negative("a height"))
       ->group(kModels);
+  of.add_flag("--as-is", start.as_is, "refuse a start that overlaps instead of moving it")
+      ->group(kModels);
   of.add_option("--cone", cone,
                 "in space: Coulomb's circular friction cone, or a polygon (default: circular, but "
                 "polygon for the laws set and exact)")
@@ -74,14 +77,19 @@ void ScenarioArguments::check_restitution(const io::Scenario& scenario,
         "--restitution {}: no contact of {} bounces; give contacts a coefficient above zero",
         restitution, scenario.name));
   if (!bounces) return;
-  if (law == "exact")
-    throw io::InputError(
-        "--law exact: the set of an impact with restitution is not computed; --law set samples it");
   if (restitution == "stronge" && (law == "simultaneous" || law == "all"))
     throw io::InputError(fmt::format(
         "--restitution stronge: not for the law {}, where impulses act at once; take poisson or "
         "newton, or the laws sequential, set or single",
         law));
+  if (law == "binary" && (restitution == "poisson" || restitution == "stronge"))
+    throw io::InputError(fmt::format(
+        "--restitution {}: the law binary knows coefficients as ratios of velocities: newton",
+        restitution));
+  if (law == "lzb" && (restitution == "poisson" || restitution == "newton"))
+    throw io::InputError(
+        fmt::format("--restitution {}: the law lzb knows coefficients as ratios of works: stronge",
+                    restitution));
   if (restitution == "newton" && (law == "set" || law == "all"))
     throw io::InputError(fmt::format(
         "--restitution newton: not for the law {}, where contacts are hit again; take poisson or "
@@ -113,6 +121,8 @@ io::Scenario ScenarioArguments::load() const {
   }
   io::Scenario scenario = io::load_scenario(name, overrides, start);
   refuse_foreign(*command, scenario);
+  if (const auto* model = std::get_if<io::Model>(&scenario.what); model && !model->moved.empty())
+    warn(fmt::format("routh: {}: {}\n", name, model->moved));
   if (cone == "circular" && edges > 0)
     throw io::InputError("--edges: a circular cone has none; leave it out or use --cone polygon");
   if (cone == "circular") scenario.run.edges = 0;
@@ -248,11 +258,12 @@ void define(CLI::App& app, Session& session) {
       fmt::format(
           "routh {}, {}, {}", kVersion,
           has_exact() ? "with exact sets"
-                      : "without exact sets (apt-get install libppl-dev libgmp-dev, "
+                      : "without exact sets (apt-get install libppl-dev, "
                         "then make build)",
           io::has_models()
-              ? "with models of MuJoCo"
-              : "without models of MuJoCo (apt-get install libmujoco-dev, then make build)"));
+              ? fmt::format("with models of MuJoCo {}", io::models_version())
+              : std::string(
+                    "without models of MuJoCo (apt-get install libmujoco-dev, then make build)")));
   add_list(app, session);
   add_show(app);
   add_impact(app, session);

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import array, finite, frictions, matrix, vector
-from ._options import count, law_options, library_words, one_of, run
+from ._options import Progress, contact_names, count, law_options, library_words, one_of, run
 from ._options import threads as number_of_threads
 from ._saved import Saved, Written
 from ._scenario import Scenario, cone_options
@@ -289,7 +289,7 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, names=None, cone=None, edges=
     v -- generalised velocity before the impact, nv [m/s, rad/s]
     A -- bilateral rows (joints), A v = 0
     law -- "all": every outcome of simultaneous and sequential and a few samples of set; or
-        "simultaneous", "sequential", "set", "exact", "single" (`routh.LAWS`)
+        another of `routh.LAWS`: "simultaneous", "sequential", "set", "exact", "witnesses", "binary", "single"
     names -- of the contacts (default: A, B, ..)
     cone, edges -- in space: "circular" or "polygon", and of how many edges
     options -- of the law: samples, seed, threads, draws, order, single, step [N s], limit,
@@ -314,7 +314,8 @@ def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
         return Scenario(_core.matrices(matrix(M, "M"), Jn, Jt, frictions(mu, len(Jn)), vector(v, "v"), bilateral,
-                                       [] if names is None else [str(n) for n in names], options))
+                                       contact_names(names), options),
+                        (_matrices, M, Jn, Jt, mu, v, A, names, cone, edges))
 
 
 def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, names=None, cone=None, edges=None, progress=None,
@@ -327,6 +328,10 @@ def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, names=None, cone
     >>> impact_in_contact_space([[1, 0], [0, 1]], [-1, 1], 0.5).outcomes[0].contact_velocity
     array([0. , 0.5])
     """
+    return ask(_contact_space(G, c, mu, tangents, names, cone, edges), law, options, progress)
+
+
+def _contact_space(G, c, mu, tangents, names, cone, edges):
     tangents = count("tangents", tangents)
     if tangents not in (1, 2):
         raise ValueError(f"tangents {tangents}: must be 1 (planar) or 2 (in space)")
@@ -335,16 +340,16 @@ def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, names=None, cone
     if cones and tangents == 1:
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
-        scene = Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, len(c) // (1 + tangents)), tangents,
-                                             [] if names is None else [str(n) for n in names], cones))
-    return ask(scene, law, options, progress)
+        return Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, len(c) // (1 + tangents)), tangents,
+                                            contact_names(names), cones),
+                        (_contact_space, G, c, mu, tangents, names, cone, edges))
 
 
 def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, threads=0, progress=None):
     """Many impacts of the same size in contact space, on all cores: a `BatchResult`.
 
     G -- n x k x k, or k x k for all; c -- n x k; mu -- n x m, m, or one number
-    law -- "simultaneous", "sequential" or "all"
+    law -- "simultaneous", "sequential", "binary" or "all"
     edges -- in space: of the friction cones; 0: circular (the default)
 
     >>> b = impact_batch([[1, 0], [0, 1]], [[-1, 1], [-1, 0.2]], 0.5)
@@ -352,14 +357,14 @@ def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, thread
     (array([1, 1]), array([[0. , 0.5],
            [0. , 0. ]]))
     """
-    one_of("law", law, ["simultaneous", "sequential", "all"])
+    one_of("law", law, _core.batch_laws())
     tangents = count("tangents", tangents)
     if tangents not in (1, 2):
         raise ValueError(f"tangents {tangents}: must be 1 (planar) or 2 (in space)")
     c = finite(array(c, "c", 2), "c")
     n, k = c.shape
     m = k // (1 + tangents)
-    if n == 0 or k == 0 or k % (1 + tangents):
+    if k == 0 or k % (1 + tangents):
         raise ValueError(f"c: is {n} x {k}; with {tangents} tangents of every contact it must have {1 + tangents} "
                          f"columns a contact")
     G = np.asarray(G)
@@ -374,11 +379,9 @@ def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, thread
     if tangents == 1 and edges:
         raise ValueError("edges: belongs to contacts in space, with two tangents each")
     whole = [np.ascontiguousarray(np.broadcast_to(a, (n,) + a.shape[1:])) for a in (G, mu)]
+    tell = Progress("impacts", progress)
     with library_words():
-        made = _core.batch(whole[0], c, whole[1], tangents, edges, law, number_of_threads(threads),
-                           progress if callable(progress) else None)
-    result = BatchResult(*made)
-    if result.incomplete:
-        import warnings
-        warnings.warn("interrupted: this is what there was, it is incomplete", RuntimeWarning, stacklevel=2)
+        result = BatchResult(*_core.batch(whole[0], c, whole[1], tangents, edges, law, number_of_threads(threads),
+                                          tell.callback()))
+    tell.end(result.incomplete, 3)
     return result

@@ -185,7 +185,10 @@ class Stepper:
         return State(self.time, self.q, self.v)
 
     def step(self, steps=1):
-        """So many steps of h, through all impacts on the way; returns the `State`."""
+        """So many steps of h, through all impacts on the way; returns the `State`.
+
+        One thread at a time. Ctrl-C is a KeyboardInterrupt after a whole step.
+        """
         with library_words():
             self._core.step(count("steps", steps, 1))
         return self.state
@@ -201,6 +204,9 @@ class Stepper:
 
     def __next__(self):
         return self.step()
+
+    def __reduce__(self):
+        raise TypeError("a routh.Stepper cannot be copied: make another one")
 
     def __repr__(self):
         return f"<routh.Stepper of {self.scenario.name!r} at {self.time:.6g} s>"

@@ -36,7 +36,11 @@ def from_mujoco(model, data, *, touching=1e-4, cone=None, edges=None, mujoco=Non
         print(routh.from_mujoco(model, data).impact())
     """
     if mujoco is None:
-        import mujoco
+        try:
+            import mujoco
+        except ImportError:
+            raise ImportError("from_mujoco needs MuJoCo's own Python package, mujoco; routh.load() reads its files without it") \
+                from None
     nv = model.nv
     M = np.zeros((nv, nv))
     mujoco.mj_fullM(model, M, data.qM)

@@ -12,12 +12,13 @@ import warnings
 from . import _core
 
 #: Laws of impact by name, with a few words about each.
-LAWS = {name: about for name, about, _ in _core.laws()}
+LAWS = {name: about for name, about, *_ in _core.laws()}
 #: Methods of simulation by name, with a few words about each.
 METHODS = dict(_core.methods())
 
-_LAW_OPTIONS = {name: {o.replace("-", "_") for o in options} for name, _, options in _core.laws()}
+_LAW_OPTIONS = {name: {o.replace("-", "_") for o in options} for name, _, options, _ in _core.laws()}
 _LAW_OPTIONS["exact"] |= {"max_polyhedra", "max_seconds"}
+_LAW_OPTIONS["witnesses"] |= {"max_seconds"}
 _LAW_OPTIONS["set"] |= {"max_polyhedra", "max_seconds", "figure"}
 
 _TIME = {"end", "every"}
@@ -36,7 +37,7 @@ def one_of(name, value, known):
     return value
 
 
-def count(name, value, least=0):
+def count(name, value, least=0, most=2**63 - 1):
     """A whole number; floats that are whole will do, as 2e4 is one."""
     try:
         if isinstance(value, bool):
@@ -46,8 +47,8 @@ def count(name, value, least=0):
         raise ValueError(f"{name} {value!r}: must be a whole number, such as 4096 or 2**20") from None
     if n < least:
         raise ValueError(f"{name} {n}: must be at least {least}")
-    if n >= 2**63:
-        raise ValueError(f"{name} {n}: at most 2**63 are possible")
+    if n > most:
+        raise ValueError(f"{name} {n}: must be at most {most}")
     return n
 
 
@@ -77,11 +78,33 @@ def flag(name, value):
     return value
 
 
+def text(name, value):
+    """What the library can read: UTF-8."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} {value!r}: has letters that UTF-8 cannot write") from None
+    return value
+
+
 def words(name, value):
-    names = [value] if isinstance(value, str) else list(value)
+    try:
+        names = [value] if isinstance(value, str) else list(value)
+    except TypeError:
+        names = [value]
     if not all(isinstance(n, str) for n in names):
         raise ValueError(f"{name}: must be names")
-    return names
+    return [text(name, n) for n in names]
+
+
+def contact_names(value):
+    """Of a caller's contacts; none: the library's own."""
+    if value is None:
+        return []
+    try:
+        return words("names", [str(n) for n in ([value] if isinstance(value, str) else value)])
+    except TypeError:
+        raise ValueError("names: must be one for each contact") from None
 
 
 def _positive(name, value):
@@ -90,7 +113,7 @@ def _positive(name, value):
 
 _KINDS = {
     "samples": lambda n, x: count(n, x, 1), "seed": count, "keep": count,
-    "threads": lambda n, x: threads(x), "limit": lambda n, x: count(n, x, 1),
+    "threads": lambda n, x: threads(x), "limit": lambda n, x: count(n, x, 1, 10**6),
     "max_polyhedra": lambda n, x: min(count(n, x, 1), 2**30), "max_seconds": _positive,
     "step": _positive, "final_step": lambda n, x: number(n, x, 0),
     "draws": lambda n, x: one_of(n, x, ["uniform", "corners"]),
@@ -144,6 +167,8 @@ class Progress:
     """How far long work is: on a terminal or in a notebook, after a second of silence."""
 
     def __init__(self, what, shown=None):
+        if not (shown is None or isinstance(shown, bool) or callable(shown)):
+            raise ValueError(f"progress {shown!r}: must be True, False or a function of the part that is done")
         self.what, self.began, self.wrote = what, time.monotonic(), 0
         self.custom = shown if callable(shown) else None
         self.on = shown if isinstance(shown, bool) else self._seen()
@@ -165,11 +190,11 @@ class Progress:
         sys.stderr.flush()
         self.wrote = len(line)
 
-    def end(self, interrupted):
+    def end(self, interrupted, level=4):
         if self.wrote:
             sys.stderr.write("\r" + " " * self.wrote + "\r")
         if interrupted:
-            warnings.warn("interrupted: this is what there was, it is incomplete", RuntimeWarning, stacklevel=4)
+            warnings.warn("interrupted: this is what there was, it is incomplete", RuntimeWarning, stacklevel=level)
 
 
 def run(what, progress, work):

@@ -2,7 +2,10 @@
 
 import numpy as np
 
-_COLOURS = {"simultaneous": "#1f5fbf", "sequential": "#c8281e", "set": "#35b0a0", "single": "#e8a200"}
+from . import _core
+
+#: Laws as the command's figures colour them.
+_COLOURS = {name: colours[0] for name, _, _, colours in _core.laws() if colours} | {"set": "#35b0a0"}
 _MOST_POINTS = 20000
 
 
@@ -51,12 +54,20 @@ def plot_impact(result, axes=None):
                       label=None if law in labelled else law)
             labelled.add(law)
         axis.plot(result.c[x], result.c[y], "k+", ms=9, label="before")
+        _no_narrower(axis, 1e-6 * np.abs(result.c).max())
         axis.set_xlabel(x_label)
         axis.set_ylabel(y_label)
         axis.grid(alpha=0.3)
     axes[0].legend(fontsize="small")
     figure.suptitle(result.verdict, fontsize="small", wrap=True)
     return figure
+
+
+def _no_narrower(axis, least):
+    """Rounding is not to fill a panel."""
+    for low, high, move in ((*axis.get_xlim(), axis.set_xlim), (*axis.get_ylim(), axis.set_ylim)):
+        if high - low < least:
+            move((low + high) / 2 - 0.05e6 * least, (low + high) / 2 + 0.05e6 * least)
 
 
 def _fill(axis, points):

@@ -4,19 +4,28 @@ import json
 import os
 from pathlib import Path
 
-from ._options import library_words
+from ._options import count, library_words
 
 
 class Written:
-    """As JSON."""
+    """As JSON. Results never change, so that a copy is the result itself."""
 
     def to_json(self, indent=None):
         """The JSON that the command writes, but for the command itself."""
-        return self._core.json(-1 if indent is None else indent)
+        return self._core.json(-1 if indent is None else count("indent", indent, 0, 100))
 
     def to_dict(self):
         """The same as a dictionary."""
         return json.loads(self.to_json())
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError(f"a routh.{type(self).__name__} cannot be pickled; its arrays and to_dict() can, and so can its scenario")
 
 
 class Saved(Written):

@@ -6,7 +6,7 @@ from html import escape
 from . import _core
 from ._html import table
 from ._arrays import finite, vector
-from ._options import count, flag, library_words, number, one_of, words
+from ._options import count, flag, library_words, number, one_of, text, words
 
 
 def cone_options(cone, edges):
@@ -34,9 +34,19 @@ class Scenario:
     ('mechanism', ['block.x', 'block.y', 'block.angle'], ['A', 'B'])
     """
 
-    def __init__(self, core):
+    def __init__(self, core, made):
         self._core = core
+        self._made = made  # the function that made it, and what it was given
         self._terms = None
+
+    def __reduce__(self):
+        return self._made[0], self._made[1:]
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     name = property(lambda self: self._core.name, doc="Of the built-in scenario, or the file's path.")
     title = property(lambda self: self._core.title, doc="What it is, for people.")
@@ -119,12 +129,13 @@ class Scenario:
                 f"{len(self.contacts)} contacts)" + (table(["parameter", "value", ""], rows) if rows else ""))
 
 
-def load(name, state=None, *, qpos=None, qvel=None, drop=None, cone=None, edges=None, touching=None,
+def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, cone=None, edges=None, touching=None,
          extreme_points=False, set=None, **parameters):
     """A built-in scenario by name, or a YAML, MJCF or URDF file by path.
 
     state, qpos, qvel, drop -- of a model: keyframe to begin at; coordinates and velocities instead
         of its own; height above the ground from which it falls until it touches [m]
+    as_is -- of a model: refuse a start that overlaps instead of moving it
     cone, edges -- in space: "circular" or "polygon", and of how many edges
     touching -- gaps up to this take part in an impact [m]
     extreme_points -- of a model: of contacts side by side in one plane keep the outermost
@@ -139,9 +150,12 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, cone=None, edges=
     name = os.fspath(name)
     if name == "-" or not isinstance(name, str):
         raise ValueError(f"name {name!r}: must be the name of a scenario or the path of a file")
-    values = dict(set or {})
-    values.update(parameters)
-    values = {key: number(key, value) for key, value in values.items()}
+    text("name", name)
+    try:
+        values = {**dict(set or {}), **parameters}
+    except (TypeError, ValueError):
+        raise ValueError("set: must be a dictionary of parameters") from None
+    values = {words("set", key)[0]: number(key, value) for key, value in values.items()}
     start = {}
     if state is not None:
         start["state"] = words("state", state)[0]
@@ -150,13 +164,17 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, cone=None, edges=
             start[key] = list(finite(vector(value, key), key))
     if drop is not None:
         start["drop"] = number("drop", drop, 0)
+    if flag("as_is", as_is):
+        start["as_is"] = True
     options = cone_options(cone, edges)
     if touching is not None:
         options["touching"] = number("touching", touching, above=0)
     if flag("extreme_points", extreme_points):
         options["extreme_points"] = True
     with library_words():
-        made = Scenario(_core.load(name, values, start, options))
+        made = Scenario(_core.load(name, values, start, options),
+                        (_load_again, name, dict(state=state, qpos=qpos, qvel=qvel, drop=drop, cone=cone, edges=edges,
+                                                 touching=touching, extreme_points=extreme_points, set=values)))
     space = made.kind == "model" or (len(made.contacts) > 0 and len(made.Jt) == 2 * len(made.contacts))
     for given, fits, where in (("edges", space, "models and matrices in space"),
                                ("touching", made.kind in ("model", "mechanism"), "models and mechanisms"),
@@ -165,3 +183,7 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, cone=None, edges=
             raise ValueError(f"{'cone' if given == 'edges' and edges is None else given}: belongs to {where}; "
                              f"{name} is one of {made.kind}s")
     return made
+
+
+def _load_again(name, options):
+    return load(name, **options)

@@ -1,12 +1,13 @@
 """Mechanisms written in Python."""
 
+import numbers
 from typing import NamedTuple, Optional
 
 import numpy as np
 
 from . import _core
-from ._arrays import array
-from ._options import library_words, number
+from ._arrays import array, finite, rows
+from ._options import library_words, number, text
 from ._scenario import Scenario
 
 
@@ -18,7 +19,7 @@ class Contact(NamedTuple):
     Jt: object             #: tangent row, nv; two of them in space
     mu: float = 0.0        #: friction
     bias_n: Optional[float] = None  #: d/dt(Jn) v [m/s^2]; None: found by differences
-    bias_t: Optional[float] = None  #: d/dt(Jt) v [m/s^2]
+    bias_t: Optional[float] = None  #: d/dt(Jt) v [m/s^2], of planar contacts
 
 
 class System:
@@ -84,7 +85,7 @@ class System:
         v = self._sized(np.zeros(self.nv) if v is None else v, "v", self.nv)
         self._listed = None
         with library_words():
-            return Scenario(_core.own(self, q, v, type(self).__name__))
+            return Scenario(_core.own(self, q, v, type(self).__name__), (_scenario_again, self, q, v))
 
     #: Contacts and joints at the start: there must be as many ever after.
     _listed = None
@@ -99,12 +100,13 @@ class System:
 
     def _sizes(self):
         cls = type(self).__name__
-        if not isinstance(self.nv, int) or self.nv < 1:
-            raise ValueError(f"{cls}.nv: must be the number of velocities, and is {self.nv!r}")
         if self.nq is None:
             self.nq = self.nv
-        if not isinstance(self.nq, int) or self.nq < 1:
-            raise ValueError(f"{cls}.nq: must be the number of coordinates, and is {self.nq!r}")
+        for name, what in (("nv", "velocities"), ("nq", "coordinates")):
+            n = getattr(self, name)
+            if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
+                raise ValueError(f"{cls}.{name}: must be the number of {what}, and is {n!r}")
+            setattr(self, name, int(n))
         if self.nq != self.nv and not self._overrides("integrate"):
             raise ValueError(f"{cls}.integrate(q, v, dt): must be written where nq and nv differ")
         if self.coordinates is None:
@@ -121,31 +123,46 @@ class System:
 
     def _sized(self, value, name, *shape):
         where = name if name in ("q", "v") else f"{type(self).__name__}.{name}"
-        a = array(value, where, len(shape))
+        a = finite(array(value, where, len(shape)), where)
         if a.shape != shape:
             raise ValueError(f"{where}: is {' x '.join(map(str, a.shape)) or 'a number'}; "
                              f"it must be {' x '.join(map(str, shape))}")
         return a
 
-    def _contacts(self, q, v=None):
-        found = []
+    def _contacts(self, q):
+        cls = type(self).__name__
         listed = self.contacts(q)
         try:
-            listed = list(listed)
+            listed = iter(listed)
         except TypeError:
-            raise ValueError(f"{type(self).__name__}.contacts: must return a list of routh.Contact") from None
-        for c in listed:
-            c = Contact(**c) if isinstance(c, dict) else c
-            if not isinstance(c, Contact):
-                raise ValueError(f"{type(self).__name__}.contacts: must return a list of routh.Contact")
-            where = f"contacts[{len(found)}]"
-            Jt = np.atleast_2d(np.asarray(c.Jt, dtype=float))
-            if Jt.shape not in ((1, self.nv), (2, self.nv)):
-                raise ValueError(f"{type(self).__name__}.{where}.Jt: is {' x '.join(map(str, Jt.shape))}; "
-                                 f"it must be 1 x {self.nv} (planar) or 2 x {self.nv} (in space)")
-            found.append(Contact(str(c.name), number(f"{where}.phi", c.phi), self._sized(c.Jn, f"{where}.Jn", self.nv),
-                                 Jt, number(f"{where}.mu", c.mu, 0), c.bias_n, c.bias_t))
+            raise ValueError(f"{cls}.contacts: must return a list of routh.Contact") from None
+        found = [self._contact(f"{cls}.contacts[{k}]", c) for k, c in enumerate(listed)]
+        for k, c in enumerate(found):
+            if len(c.Jt) != len(found[0].Jt):
+                raise ValueError(f"{cls}.contacts[{k}].Jt: has {len(c.Jt)} rows; that of contacts[0] has {len(found[0].Jt)}, "
+                                 f"and all must be planar or all in space")
+        if len({c.name for c in found}) < len(found):
+            raise ValueError(f"{cls}.contacts: two are called by the same name")
         return found
+
+    def _contact(self, where, c):
+        try:
+            c = Contact(**c) if isinstance(c, dict) else c
+        except TypeError as e:
+            raise ValueError(f"{where}: {e}") from None
+        if not isinstance(c, Contact):
+            raise ValueError(f"{where}: must be a routh.Contact")
+        own = where.split(".", 1)[1]
+        Jt = finite(rows(c.Jt, f"{where}.Jt"), f"{where}.Jt")
+        if Jt.shape not in ((1, self.nv), (2, self.nv)):
+            raise ValueError(f"{where}.Jt: is {' x '.join(map(str, Jt.shape))}; "
+                             f"it must be 1 x {self.nv} (planar) or 2 x {self.nv} (in space)")
+        if len(Jt) == 2 and c.bias_t is not None:
+            raise ValueError(f"{where}.bias_t: belongs to planar contacts, with one tangent")
+        bias_n, bias_t = (None if b is None else number(f"{where}.{name}", b)
+                          for name, b in (("bias_n", c.bias_n), ("bias_t", 0.0 if len(Jt) == 2 else c.bias_t)))
+        return Contact(text(f"{where}.name", str(c.name)), number(f"{where}.phi", c.phi),
+                       self._sized(c.Jn, f"{own}.Jn", self.nv), Jt, number(f"{where}.mu", c.mu, 0), bias_n, bias_t)
 
     def _with_bias(self, q, v):
         here = self._contacts(q)
@@ -159,12 +176,12 @@ class System:
         behind = self._contacts(self._moved(q, v, -dt))
 
         def rate(row, i):
-            return float((np.atleast_2d(getattr(ahead[i], row)) - np.atleast_2d(getattr(behind[i], row)))[0] @ v / (2 * dt))
+            return float(((getattr(ahead[i], row) - getattr(behind[i], row)).reshape(-1, self.nv) @ v)[0] / (2 * dt))
 
         if not len(ahead) == len(behind) == len(here):
             raise ValueError(f"{type(self).__name__}.contacts: must return the same contacts at every configuration")
-        return [c._replace(bias_n=rate("Jn", i) if c.bias_n is None else float(c.bias_n),
-                           bias_t=rate("Jt", i) if c.bias_t is None else float(c.bias_t))
+        return [c._replace(bias_n=rate("Jn", i) if c.bias_n is None else c.bias_n,
+                           bias_t=rate("Jt", i) if c.bias_t is None else c.bias_t)
                 for i, c in enumerate(here)]
 
     def _joints(self, q):
@@ -175,7 +192,7 @@ class System:
             A, gaps = told
         except (TypeError, ValueError):
             raise ValueError(f"{type(self).__name__}.joints: must return (A, gaps)") from None
-        A = array(np.atleast_2d(A), f"{type(self).__name__}.joints", 2)
+        A = rows(A, f"{type(self).__name__}.joints")
         return (self._sized(A, "joints", len(A), self.nv), self._sized(np.atleast_1d(gaps), "joints", len(A)))
 
     def _terms(self, t, q, v):
@@ -183,6 +200,8 @@ class System:
         if q.shape != (self.nq,) or v.shape != (nv,):
             raise ValueError(f"q, v: have {q.size} and {v.size} entries; there are {self.nq} and {nv}")
         M = self._sized(self.mass(q), "mass", nv, nv)
+        if np.abs(M - M.T).max() > 1e-8 * np.abs(M).max():
+            raise ValueError(f"{type(self).__name__}.mass: must be symmetric")
         forces = self._sized(self.forces(t, q, v), "forces", nv)
         A, gaps = self._joints(q)
         bias = np.zeros(len(A))
@@ -216,3 +235,7 @@ class System:
 
     def _moved(self, q, v, dt):
         return self._sized(self.integrate(q, v, dt), "integrate", self.nq) if self._overrides("integrate") else q + dt * v
+
+
+def _scenario_again(system, q, v):
+    return system.scenario(q, v)

@@ -1,4 +1,5 @@
 #include "courses.h"
+#include "own_system.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
 #include "ticker.h"
@@ -29,7 +30,9 @@ std::shared_ptr<Many> run(const Scene& scene, const py::dict& options, EnsembleO
   made->method = moves.method;
   made->method_options = moves.options;
   Ticker ticker(std::move(show));
+  const auto* own = dynamic_cast<const OwnSystem*>(scenario.moving());
   many.progress = [&](std::uint64_t done) {
+    if (own && own->interrupted()) return ticker.interrupt();
     return ticker.goes_on(static_cast<double>(done) / static_cast<double>(many.runs));
   };
   {

@@ -164,6 +164,15 @@ py::object unique(const Ambiguity& known) {
   return known.unique() ? py::object(py::bool_(*known.unique())) : py::object(py::none());
 }
 
+/// Laws that list their outcomes.
+std::vector<std::string> batch_laws() {
+  std::vector<std::string> names;
+  for (const Law& law : laws()) {
+    if (law.outcomes || law.name == "sequential" || law.name == "all") names.push_back(law.name);
+  }
+  return names;
+}
+
 /// Many problems of one size on all cores: offsets of each problem's outcomes, and all outcomes.
 py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
                 const py::array_t<double>& mu, int tangents, int edges, const std::string& law,
@@ -192,9 +201,12 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
       known.sequential = sequential(p);
       for (const SequentialOutcome& s : known.sequential->outcomes) a.outcomes.push_back(s.outcome);
       known = judged(p, std::move(known));
-    } else {
+    } else if (law == "simultaneous") {
       known.simultaneous = simultaneous(p);
       a.outcomes = known.simultaneous->outcomes;
+      known = judged(p, std::move(known));
+    } else {
+      known.listed = a.outcomes = law_named(law).outcomes(p);
       known = judged(p, std::move(known));
     }
     if (const std::optional<bool> is = known.unique()) a.unique = *is;
@@ -375,6 +387,7 @@ void define_impacts(py::module_& m) {
   define_result(m);
   m.def("impact", ask);
   m.def("batch", batch);
+  m.def("batch_laws", batch_laws);
 
   py::class_<Checked, std::shared_ptr<Checked>>(m, "Checked")
       .def_readonly("interrupted", &Checked::interrupted)

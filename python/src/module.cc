@@ -1,5 +1,6 @@
 #include "module.h"
 
+#include "gil.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/methods.h"
@@ -49,7 +50,7 @@ PYBIND11_MODULE(_core, m) {
   m.def("laws", [] {
     pybind11::list list;
     for (const Law& law : laws())
-      list.append(pybind11::make_tuple(law.name, law.about, law.options));
+      list.append(pybind11::make_tuple(law.name, law.about, law.options, law.colours));
     return list;
   });
   m.def("methods", [] {
@@ -59,6 +60,8 @@ PYBIND11_MODULE(_core, m) {
     return list;
   });
   m.def("through_time", impact_law_names);
+
+  pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(python::leave));
 
   python::define_scenarios(m);
   python::define_impacts(m);

@@ -132,6 +132,21 @@ struct Stepping {
   Scene scene;
   Pushed system;
   std::optional<TimeStepper> stepper;
+  bool busy = false;  // with the GIL
+
+  /// Steps run without the GIL: another thread, or the forces that a step asks for, may come here.
+  struct Alone {
+    bool& busy;
+    explicit Alone(bool& b) : busy(b) {
+      if (busy)
+        throw std::runtime_error(
+            "the Stepper is within a step, of another thread or of the one that asked for forces");
+      busy = true;
+    }
+    ~Alone() { busy = false; }
+    Alone(const Alone&) = delete;
+    Alone& operator=(const Alone&) = delete;
+  };
 
   Stepping(Scene of, const py::dict& options) : scene(std::move(of)), system(moving(scene)) {
     const io::Course course = course_of(options);
@@ -147,11 +162,23 @@ struct Stepping {
                            ": a stepper needs a mechanism, a model or a System that moves");
     return *scene->scenario.moving();
   }
-  void step(int count) {
-    py::gil_scoped_release without;
-    for (int i = 0; i < count; ++i) stepper->step();
+  void step(std::int64_t count) {
+    const Alone alone(busy);
+    const auto* own = dynamic_cast<const OwnSystem*>(scene->scenario.moving());
+    Ticker ticker(py::none{});
+    {
+      py::gil_scoped_release without;
+      for (std::int64_t i = 0; i < count && ticker.goes_on(0); ++i) {
+        stepper->step();
+        if (own && own->interrupted()) ticker.interrupt();
+      }
+    }
+    if (!ticker.finish()) return;
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw py::error_already_set();
   }
   void push(const VectorXd& force) {
+    const Alone alone(busy);
     if (force.size() != system.nv())
       throw io::InputError("force: has " + std::to_string(force.size()) + " entries; there are " +
                            std::to_string(system.nv()) + " velocities");

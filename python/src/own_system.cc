@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gil.h"
 #include "module.h"
 
 namespace routh::python {
@@ -35,7 +36,7 @@ OwnSystem::~OwnSystem() {
 
 void OwnSystem::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& terms,
                          const Wanted&) const {
-  py::gil_scoped_acquire gil;
+  const Gil gil;
   // (M, forces, Kq, Kv, A, joint gaps, joint biases, contacts), checked in Python
   const auto told = ask("_terms", t, q, v).cast<py::tuple>();
   terms.M = told[0].cast<Eigen::MatrixXd>();
@@ -60,7 +61,7 @@ void OwnSystem::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& 
 
 void OwnSystem::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
                      std::vector<std::int64_t>*) const {
-  py::gil_scoped_acquire gil;
+  const Gil gil;
   const auto told = ask("_gaps", q).cast<py::tuple>();
   contact = told[0].cast<VectorXd>();
   joint = told[1].cast<VectorXd>();
@@ -68,7 +69,7 @@ void OwnSystem::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
 
 double OwnSystem::potential_energy(const VectorXd& q) const {
   if (!stores_energy_) return 0;
-  py::gil_scoped_acquire gil;
+  const Gil gil;
   try {
     return ask("_energy", q).cast<double>();
   } catch (...) {
@@ -77,13 +78,19 @@ double OwnSystem::potential_energy(const VectorXd& q) const {
   }
 }
 
+void OwnSystem::raise_interrupt() const {
+  if (!interrupted()) return;
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw py::error_already_set();
+}
+
 void OwnSystem::raise_again() const {
   if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
 }
 
 void OwnSystem::integrate(VectorXd& q, const VectorXd& v, double dt) const {
   if (!integrates_) return System::integrate(q, v, dt);
-  py::gil_scoped_acquire gil;
+  const Gil gil;
   q = ask("_moved", q, v, dt).cast<VectorXd>();
 }
 

@@ -30,6 +30,8 @@ class OwnSystem final : public System {
   /// Was Ctrl-C heard while Python was asked? The call was made again, so that the motion can end
   /// with what it has; the answer is given once.
   bool interrupted() const { return interrupted_.exchange(false); }
+  /// The same as an exception: the GIL is needed.
+  void raise_interrupt() const;
   /// Raises what potential_energy did: the library takes an energy that cannot be told for none.
   void raise_again() const;
 

@@ -27,6 +27,7 @@ Scene load(const std::string& name, const py::dict& parameters, const py::dict& 
   take(start, "qpos", begin.qpos);
   take(start, "qvel", begin.qvel);
   if (start.contains("drop")) begin.drop = start["drop"].cast<double>();
+  if (start.contains("as_is")) begin.as_is = start["as_is"].cast<bool>();
   py::gil_scoped_release without;
   io::Scenario scenario = io::load_scenario(name, overrides, begin);
   py::gil_scoped_acquire again;
@@ -41,6 +42,7 @@ Scene own(py::object system, VectorXd q, VectorXd v, const std::string& name) {
   scenario.velocities = moving->velocity_names();
   scenario.q = std::move(q), scenario.v = std::move(v);
   moving->evaluate(0, scenario.q, scenario.v, scenario.terms, {});
+  moving->raise_interrupt();
   return finished(std::move(scenario), {});
 }
 
@@ -116,6 +118,8 @@ void define_scenarios(py::module_& m) {
                py::gil_scoped_release without;
                terms = l.scenario.moving()->terms(q, v, t);
              }
+             if (const auto* own = dynamic_cast<const OwnSystem*>(l.scenario.moving()))
+               own->raise_interrupt();
              return terms_dict(terms);
            })
       .def_property_readonly("parameters",

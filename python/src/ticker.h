@@ -8,6 +8,8 @@
 #include <functional>
 #include <thread>
 
+#include "gil.h"
+
 /// Long work without the GIL that still hears Ctrl-C and shows how far it is.
 namespace routh::python {
 
@@ -18,15 +20,19 @@ namespace py = pybind11;
 class Ticker {
  public:
   /// `show`, None or a function of the part that is done (from 0 to 1), may raise.
-  explicit Ticker(py::object show) : show_(std::move(show)) {}
+  explicit Ticker(py::object show) : show_(std::move(show)) {
+    const py::module_ threading = py::module_::import("threading");
+    listens_ =
+        !show_.is_none() || threading.attr("current_thread")().is(threading.attr("main_thread")());
+  }
 
   /// How far it is. False: the work is to end.
   bool goes_on(double part) {
-    if (stopped_ || std::this_thread::get_id() != owner_) return !stopped_;
+    if (stopped_ || !listens_ || std::this_thread::get_id() != owner_) return !stopped_;
     const auto now = std::chrono::steady_clock::now();
     if (now - asked_ < std::chrono::milliseconds(40)) return true;
     asked_ = now;
-    py::gil_scoped_acquire gil;
+    const Gil gil;
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       if (!show_.is_none() && now - shown_ > std::chrono::milliseconds(200)) {
@@ -87,6 +93,8 @@ class Ticker {
 
  private:
   py::object show_;
+  bool listens_;  // Python tells the main thread alone of signals
+  Working working_;
   std::thread::id owner_ = std::this_thread::get_id();
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now(), shown_ = asked_;
   std::atomic<bool> stopped_ = false;

@@ -48,7 +48,7 @@ def test_every_law_of_the_command_can_be_asked(block, law):
 
 
 @pytest.mark.parametrize("scenario", ["rocking-block", "compass-gait", "box-and-wall", "disk-stack"])
-@pytest.mark.parametrize("law", ["all", "simultaneous", "sequential", "single", "set", "exact"])
+@pytest.mark.parametrize("law", ["all", "simultaneous", "sequential", "single", "binary", "set", "exact"])
 def test_dictionaries_are_those_of_the_command(command, scenario, law):
     if law == "exact" and (not routh.has_exact or scenario == "disk-stack"):
         pytest.skip("built without exact sets, or they take long")
@@ -167,7 +167,8 @@ def test_integers_will_do():
     ("mu", -1, "mu: friction must not be negative"), ("v", [], "v: must have at least one"),
     ("M", np.diag([1, 1, np.nan]), "M: has a number that is not finite"), ("v", [0, np.inf, 0], "v: has a number"),
     ("mu", [1, np.nan], "mu: has a number"), ("M", [[1, 2], [3]], "M: must be numbers"),
-    ("M", "matrix", "M: "), ("M", None, "M: "), ("v", [1j, 0, 0], "v: must be numbers"),
+    ("M", "matrix", "M: "), ("M", [[10**400] * 3] * 3, "M: must be numbers"),
+    ("v", np.ma.array([0, -1, 0], mask=[0, 1, 0]), "v: has masked entries"), ("M", None, "M: "), ("v", [1j, 0, 0], "v: must be numbers"),
     ("M", np.array([[object()] * 3] * 3), "M: must be numbers"), ("M", -np.eye(3), "positive"),
     ("M", np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1.0]]), "symmetric"), ("mu", "steel", "mu: must be")])
 def test_a_mistake_is_a_value_error_that_names_it(block, name, value, says):
@@ -181,6 +182,8 @@ def test_a_mistake_is_a_value_error_that_names_it(block, name, value, says):
     ({"law": "set", "step": -1}, "step -1: must be above 0"), ({"law": "set", "step": float("nan")}, "finite"),
     ({"law": "set", "draws": "lucky"}, "draws 'lucky'"), ({"order": ["Z"]}, "order Z: there is no touching contact"),
     ({"law": "set", "keep": 10**9, "samples": 2**30}, "keep"), ({"names": ["A"]}, "names: must name all"),
+    ({"names": 5}, "names: must be one"), ({"names": ["\udcff", "B"]}, "UTF-8"), ({"progress": 3}, "progress 3"),
+    ({"law": "set", "limit": 2**40}, "limit 1099511627776: must be at most 1000000"),
     ({"names": ["A", "A"]}, "another contact is called 'A'"), ({"cone": "circular"}, "cone: belongs to contacts in space"),
     ({"law": "single", "contact": "Q"}, "contact Q"), ({"threads": 10**6}, "threads 1000000: at most 1024")])
 def test_an_option_that_cannot_be_is_refused(block, options, says):
@@ -220,13 +223,15 @@ def test_a_batch_is_one_impact_after_the_other(block):
     A = rng.normal(size=(n, 4, 6))
     G, c = A @ A.transpose(0, 2, 1), rng.normal(size=(n, 4))
     mu = rng.uniform(0, 1, size=(n, 2))
-    for law in ("simultaneous", "sequential"):
+    for law in ("simultaneous", "sequential", "binary"):
         b = routh.impact_batch(G, c, mu, law)
         assert b.offsets[0] == 0 and b.offsets[-1] == len(b.contact_velocities) and len(b.unique) == n
         for k in range(0, n, 17):
             one = routh.impact_in_contact_space(G[k], c[k], mu[k], law=law).outcomes
             rows = b.contact_velocities[b.offsets[k]:b.offsets[k + 1]]
             assert np.allclose(sorted(rows.tolist()), sorted(o.contact_velocity.tolist() for o in one), atol=1e-9)
+    none = routh.impact_batch(G[:0], c[:0], mu[:0])
+    assert len(none.counts) == 0 and none.contact_velocities.shape == (0, 4)
     assert (routh.impact_batch(G[:9], c[:9], 0.3, "all", threads=2).counts >= 1).all()
     for given, says in (((G[:3], c, mu), "G: is 3"), ((G, c, mu[:, :1]), "mu: is"), ((G, c[:, :3], mu), "c: is"),
                         ((G, c * np.nan, mu), "c: has a number")):
@@ -251,6 +256,9 @@ def test_figures_are_drawn(block, tmp_path):
     for result in [r, r.set(samples=500)] + ([r.exact()] if routh.has_exact else []):
         figure = result.plot()
         assert len(figure.axes) == 3
+        # nothing slips: rounding does not become a picture
+        low, high = figure.axes[0].get_xlim()
+        assert high - low > 1e-3
         plt.close(figure)
     axes = plt.subplots(1, 3)[1]
     assert r.plot(axes) is axes[0].figure
@@ -261,3 +269,40 @@ def test_figures_are_drawn(block, tmp_path):
 
 def test_tables(block):
     assert routh.impact(**block).to_csv().count("\n") == 4
+
+
+@pytest.mark.parametrize("law", ["exact", "witnesses"])
+def test_sets_of_contacts_that_bounce_are_refused(law):
+    with pytest.raises(ValueError, match="restitution|without"):
+        routh.load("two-balls-on-one").impact(law=law)
+
+
+def test_scenarios_go_to_other_processes_and_results_say_what_can(block):
+    import copy
+    import pickle
+    r = routh.impact(**block, names=["left", "right"])
+    for scene in (r.scenario, routh.load("rocking-block", friction=0.4),
+                  routh.impact_in_contact_space(r.G, r.c, r.mu).scenario):
+        again = pickle.loads(pickle.dumps(scene))
+        assert again.contacts == scene.contacts and np.array_equal(again.mu, scene.mu)
+        assert [o.modes for o in again.impact(law="binary").outcomes] == [o.modes for o in scene.impact(law="binary").outcomes]
+    assert copy.deepcopy(r) is r and copy.copy(r.scenario) is r.scenario
+    with pytest.raises(TypeError, match="to_dict"):
+        pickle.dumps(r)
+    with pytest.raises(TypeError, match="Stepper"):
+        copy.copy(routh.stepper("tilted-box", h=1e-3))
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (("\udcff",), "UTF-8"), (("rocking-block", {"set": [1]}), "set: must be a dictionary"),
+    (("rocking-block", {"set": {1: 2}}), "set: must be names"), (("a\0b",), "no scenario")])
+def test_a_scenario_that_cannot_be_is_refused(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        routh.load(arguments[0], **(arguments[1] if len(arguments) > 1 else {}))
+
+
+def test_without_mujoco_its_data_says_what_is_missing(monkeypatch):
+    import sys
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ImportError, match="needs MuJoCo's own Python package"):
+        routh.from_mujoco(None, None)

@@ -185,3 +185,28 @@ def test_a_forked_child_computes_as_well():
             ok = False
         os._exit(0 if ok else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("method", ["time-stepping", "hybrid"])
+def test_every_law_through_time_can_be_asked(method):
+    for law in routh._core.through_time():
+        assert routh.simulate("rocking-block", method, law=law, end=0.05).status in ("done", "ambiguous")
+    assert "binary" in routh._core.through_time()
+
+
+def test_a_step_of_a_stepper_hears_an_interrupt():
+    s = routh.stepper("domino-row", h=1e-4)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        s.step(10**9)
+    assert s.time > 0
+
+
+@pytest.mark.parametrize("work", ["routh.load('ramone').impact(law='set', samples=2**34)",
+                                  "routh.simulate('domino-row', end=1e5, every=1)",
+                                  "routh.simulate('domino-row', end=1e5, every=1, progress=lambda part: None)",
+                                  "routh.simulate(Own(), 'time-stepping', q=[0], v=[1], end=1e3)"])
+def test_the_program_ends_while_a_thread_works(work):
+    code = "class Own(routh.System):\n  nv = 1\n  def mass(self, q): return [[1.]]\n  def forces(self, t, q, v): return [0.]\n"
+    code = f"import routh, threading, time\n{code}threading.Thread(target=lambda: {work}, daemon=True).start(); time.sleep(.2)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20).returncode == 0

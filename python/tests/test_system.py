@@ -154,6 +154,21 @@ def test_an_exception_on_the_way_comes_out():
     ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0])]}, "Jt: is 1 x 2"),
     ({"contacts": lambda s, q: [Contact("A", float("nan"), [0, 1, 0], [1, 0, 0])]}, "phi"),
     ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0, 0], mu=-1)]}, "mu -1"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], "abc")]}, r"contacts\[0\].Jt: "),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [[1, 0, 0], [0, 1]])]}, r"contacts\[0\].Jt: "),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1j, 0, 0])]}, r"contacts\[0\].Jt: "),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [np.nan, 0, 0])]}, "Jt: has a number that is not finite"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, np.inf, 0], [1, 0, 0])]}, "Jn: has a number that is not finite"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0, 0], bias_n=np.nan)]}, "bias_n nan: must be finite"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0, 0], bias_t="x")]}, "bias_t 'x': must be a number"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], np.eye(3)[:2], bias_t=0.0)]}, "bias_t: belongs to planar"),
+    ({"contacts": lambda s, q: [Contact("A", 1, [0, 1, 0], [1, 0, 0]), Contact("B", 1, [0, 1, 0], np.eye(3)[:2])]},
+     r"contacts\[1\].Jt: has 2 rows"),
+    ({"contacts": lambda s, q: 2 * [Contact("A", 1, [0, 1, 0], [1, 0, 0])]}, "two are called by the same name"),
+    ({"contacts": lambda s, q: [{"name": "A", "gap": 1}]}, r"contacts\[0\]: .*gap"),
+    ({"mass": lambda s, q: np.triu(np.ones((3, 3)))}, "mass: must be symmetric"),
+    ({"mass": lambda s, q: np.full((3, 3), np.nan)}, "mass: has a number that is not finite"),
+    ({"nv": True}, "nv: must be the number"), ({"nv": 3.0}, "nv: must be the number"),
     ({"joints": lambda s, q: 5}, r"joints: must return \(A, gaps\)"),
     ({"potential_energy": lambda s, q: "much"}, "potential_energy"),
     ({"nv": 0}, "nv"), ({"nq": 4}, "integrate"), ({"coordinates": ["x"]}, "coordinates: has 1 names"),
@@ -195,3 +210,84 @@ def test_an_interrupt_in_a_method_leaves_what_there_is():
     with pytest.warns(RuntimeWarning, match="incomplete"):
         t = routh.simulate(Stopped(), "time-stepping", q=[0, 100, 0], v=[0, 0, 0], h=1e-3, end=10)
     assert t.status == "interrupted" and 0 < t.time[-1] < 10
+
+
+def test_integers_of_numpy_count_velocities():
+    t = routh.simulate(changed(nv=np.int64(3)), "time-stepping", **START, end=0.02)
+    assert t.q.shape[1] == 3
+
+
+def test_a_mistake_within_a_generator_of_contacts_is_not_hidden():
+    def contacts(self, q):
+        yield Contact("A", q[1] + None, [0, 1, 0], [1, 0, 0])
+
+    with pytest.raises(TypeError, match="NoneType"):
+        routh.simulate(changed(contacts=contacts), "time-stepping", **START, end=0.1)
+
+
+def test_the_rate_of_a_normal_that_turns_is_found_by_differences():
+    class Bowl(routh.System):
+        """A point in a circle of radius 1: n = -q/r, so that dn/dt v = -(v.v - (n.v)^2)/r."""
+        nv = 2
+        def mass(self, q): return np.eye(2)
+        def forces(self, t, q, v): return [0, 0]
+        def contacts(self, q):
+            r = np.hypot(*q)
+            return [Contact("wall", 1 - r, -q / r, [-q[1] / r, q[0] / r])]
+
+    bowl = Bowl()
+    bowl.scenario([0.6, 0.8])
+    q, v = np.array([0.6, 0.8]), np.array([0.8, -0.6])
+    wall, = bowl._with_bias(q, v)
+    assert wall.bias_n == pytest.approx(-1, rel=1e-7) and wall.bias_t == pytest.approx(0, abs=1e-7)
+
+
+class Interrupted(Box):
+    calls = 0
+
+    def forces(self, t, q, v):
+        self.calls += 1
+        if self.calls == 100:
+            raise KeyboardInterrupt
+        return super().forces(t, q, v)
+
+
+def test_an_interrupt_in_a_method_ends_ensembles_and_steppers():
+    with pytest.warns(RuntimeWarning, match="incomplete"):
+        e = routh.ensemble(Interrupted(), runs=1000, q=[0, 100, 0], end=0.5, threads=1)
+    assert e.stopped and len(e) < 1000
+    s = routh.stepper(Interrupted(), h=1e-3, q=[0, 100, 0])
+    with pytest.raises(KeyboardInterrupt):
+        s.step(10**6)
+    before = s.time
+    assert 0 < before < 1 and s.step().time > before
+
+
+def test_a_stepper_is_not_stepped_within_its_own_step():
+    class Loop(Box):
+        stepper = None
+
+        def forces(self, t, q, v):
+            if self.stepper is not None:
+                self.stepper.step()
+            return super().forces(t, q, v)
+
+    loop = Loop()
+    s = routh.stepper(loop, h=1e-3, q=[0, 1, 0])
+    loop.stepper = s
+    with pytest.raises(RuntimeError, match="within a step"):
+        s.step(3)
+    loop.stepper = None
+    s.step()
+
+
+def test_a_system_lives_as_long_as_its_scenario():
+    import gc
+    import weakref
+    box = Box()
+    there, scene = weakref.ref(box), box.scenario([0, 1, 0])
+    del box
+    assert routh.simulate(scene, "time-stepping", h=1e-3, end=0.01).status == "done"
+    del scene
+    gc.collect()
+    assert there() is None

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <gmpxx.h>
-
 #include <ppl.hh>
 #include <vector>
 
-#include "routh/impact/problem.h"
+#include "routh/impact/rational_impact.h"
 
 /// An impact as a linear hybrid automaton in rational arithmetic: the half of exact.cc that knows
 /// mechanics. The signs of linear forms of the contact velocities make cells; in each the flow has
@@ -42,7 +40,7 @@ class Automaton {
   Automaton(const ImpactProblem& problem, double precision);
 
   /// False where mobilities differ so much that rounding decides which contacts move together.
-  bool decided() const { return decided_; }
+  bool decided() const { return p_.decided; }
 
   Cell start_cell() const;
   Polyhedron start() const;
@@ -60,7 +58,7 @@ class Automaton {
   ppl::Constraint_System region(const Cell& cell) const;
   ppl::Constraint side(int i, int sign) const;
   ppl::Constraint not_approaching(int contact) const { return rows_[contact] >= 0; }
-  /// Energy only falls, and so |c_i| ≤ √(G_ii c⁻ᵀ G⁺ c⁻): how far any contact velocity can get.
+  /// How far any contact velocity can get, by its energy.
   ppl::Constraint_System energy_bounds() const;
 
   /// The cone of the directions in a cell, with the origin.
@@ -80,7 +78,7 @@ class Automaton {
   /// A direction of the flow with the rates it gives to all forms.
   struct Direction {
     ppl::Linear_Expression ray;
-    std::vector<mpq_class> rates;
+    RationalVector rates;
   };
   std::vector<const Direction*> directions(const Cell& cell) const;
   /// The rate of a form under a combination of directions, times a positive number.
@@ -90,19 +88,13 @@ class Automaton {
   /// The sign of (d_e+1 - d_e) ct in a cell.
   int side_sign(const Cell& cell, int contact, int edge) const;
 
-  int m_, tangents_, edges_, lines_;  // lines_: forms of a contact's slip
-  int dimension_ = 0;
-  bool decided_ = true;
-  std::vector<int> unit_;                       // velocity c_i is counted in 2^unit_[i] m/s
-  Eigen::VectorXd energy_bound_;                // of |c_i|, in these units
-  std::vector<std::vector<mpq_class>> T_;       // c = T y
+  RationalImpact p_;
+  int m_, tangents_, edges_, lines_;            // lines_: forms of a contact's slip
   std::vector<ppl::Linear_Expression> rows_;    // the forms, times a positive number
   std::vector<ppl::Linear_Expression> c_rows_;  // c_i times c_scale_[i]
   std::vector<mpz_class> c_scale_;
-  std::vector<std::vector<mpq_class>> forms_;       // over y
+  RationalMatrix forms_;                            // over y
   std::vector<std::vector<Direction>> directions_;  // of each contact, one an edge
-  std::vector<mpq_class> start_;
-  std::vector<bool> frictionless_;
 };
 
 }  // namespace routh

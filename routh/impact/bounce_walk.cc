@@ -179,6 +179,10 @@ void BounceWalk::take(double part) {
     else
       store_[i] -= energy_ ? work : pushed;
     if (store_[i] <= nothing_[i]) store_[i] = 0;
+    if (compresses)
+      spring_[i] += std::max(0.0, -work);
+    else
+      spring_[i] = e > 0 ? store_[i] / (e * e) : 0;
   }
   impulse_ += part * rate_;
   c_ += part * change_;
@@ -193,19 +197,28 @@ void BounceWalk::take(double part) {
 StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
   WalkRandom random(options_.seed, index);
   WalkBounds bounds(options_, index);
-  StepwiseSample s;
+  StepwiseSample s = follow(
+      [&](int step, VectorXd& bound) {
+        random.begin_step(step);
+        bounds.draw(
+            step, [&](Eigen::Index i) { return pushes(static_cast<int>(i)); }, random, bound);
+      },
+      with_path);
   s.sample.index = index;
+  return s;
+}
+
+StepwiseSample BounceWalk::follow(const Bounds& bounds, bool with_path) {
+  StepwiseSample s;
   c_ = problem_.c;
   impulse_ = VectorXd::Zero(c_.size());
-  store_ = VectorXd::Zero(problem_.contacts());
+  store_ = spring_ = VectorXd::Zero(problem_.contacts());
   if (with_path) s.path.push_back(c_);
   VectorXd bound(problem_.contacts());
   while (!over() && s.sample.steps <= options_.limit && !s.unsolved) {
     const bool last = s.sample.steps == options_.limit;
     if (last && options_.final_step <= 0) break;
-    random.begin_step(s.sample.steps);
-    bounds.draw(
-        s.sample.steps, [&](Eigen::Index i) { return pushes(static_cast<int>(i)); }, random, bound);
+    bounds(static_cast<int>(s.sample.steps), bound);
     if (last) bound.setConstant(options_.final_step);
 
     double left = 1;

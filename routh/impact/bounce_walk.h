@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "routh/impact/stepwise.h"
@@ -26,7 +27,16 @@ namespace routh {
 class BounceWalk {
  public:
   BounceWalk(const ImpactProblem& problem, const SetOptions& options);
+  /// With bounds that are drawn.
   StepwiseSample walk(std::uint64_t index, bool with_path);
+
+  /// Bounds on the normal impulses of a step, which contacts that push reach.
+  using Bounds = std::function<void(int step, Eigen::VectorXd& bound)>;
+  /// With any; they may ask for what follows, which is of the beginning of the step.
+  StepwiseSample follow(const Bounds& bounds, bool with_path);
+  const Eigen::VectorXd& velocity() const { return c_; }
+  /// Works of compression that are not given back yet, 1/e² of what they will give.
+  const Eigen::VectorXd& springs() const { return spring_; }
 
  private:
   bool pushes(int contact) const;
@@ -47,7 +57,7 @@ class BounceWalk {
   Eigen::VectorXd nothing_;  // what may be left of a store
 
   // on the way
-  Eigen::VectorXd c_, impulse_, store_;
+  Eigen::VectorXd c_, impulse_, store_, spring_;
   Eigen::VectorXd rate_, change_;  // λ̇, ċ
   double speed_ = 0;
   double stops_ = 0;           // part of the step in which slow slips are stopped

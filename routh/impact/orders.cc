@@ -25,9 +25,16 @@ struct OrderTolerance<Quad> {
   static constexpr double pivot = 1e-20, feasible = 1e-28, gain = 1e-26;
 };
 
-Rational power_of_two(int exponent) {
-  const Rational power(BigInteger(1) << std::abs(exponent));
-  return exponent < 0 ? Rational(1 / power) : power;
+/// What is left of x after a few numbers in double precision is beyond the digits of their sum.
+template <class Real>
+Real rounded(Rational x) {
+  Real sum = 0;
+  for (int k = 0; k < (std::is_same_v<Real, double> ? 1 : 3); ++k) {
+    const double part = x.get_d();
+    sum += part;
+    x -= Rational(part);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -91,15 +98,15 @@ OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
   for (std::size_t g = 0; g < edges.size(); ++g) {
     double most = 0;
     for (const RationalVector& form : exact.T)
-      most = std::max(most, std::abs(static_cast<double>(dot(form, direction(edges[g])))));
+      most = std::max(most, std::abs(dot(form, direction(edges[g])).get_d()));
     edges[g].scale = most > 0 ? -std::ilogb(most) : 0;
   }
   for (Eigen::Index f = 0; f < F; ++f) {
     exact_rates.push_back(along_edges(exact_forms[f]));
     exact_start.push_back(dot(exact_forms[f], exact.start));
     for (std::size_t g = 0; g < edges.size(); ++g)
-      rates(f, static_cast<Eigen::Index>(g)) = static_cast<double>(exact_rates[f][g]);
-    start[f] = static_cast<double>(exact_start[f]);
+      rates(f, static_cast<Eigen::Index>(g)) = exact_rates[f][g].get_d();
+    start[f] = exact_start[f].get_d();
   }
   // far above what rounding makes of a path, far below the fastest approach
   const double fastest = std::max(0.0, -start.head(m).minCoeff());
@@ -127,17 +134,10 @@ bool OrderSpace::fits(const ContactLabel& label, const VectorXd& forms, double t
 template <class Real>
 OrderProgram<Real>::OrderProgram(const OrderSpace& space)
     : space_(space), kernel_(lcp::pivot_kernel()) {
-  const auto convert = [](const Rational& x) {
-    if constexpr (std::is_same_v<Real, double>) {
-      return static_cast<double>(x);
-    } else {
-      return Real(numerator(x)) / Real(denominator(x));
-    }
-  };
   for (const RationalVector& form : space.exact_rates) {
-    for (const Rational& x : form) rates_.push_back(convert(x));
+    for (const Rational& x : form) rates_.push_back(rounded<Real>(x));
   }
-  for (const Rational& x : space.exact_start) start_.push_back(convert(x));
+  for (const Rational& x : space.exact_start) start_.push_back(rounded<Real>(x));
 }
 
 template <class Real>

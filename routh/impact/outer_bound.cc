@@ -19,7 +19,7 @@ constexpr int kHalvings = 40;  // of the multiplier of energy
 
 /// A number not below x, in double precision.
 double upwards(const Rational& x) {
-  double y = static_cast<double>(x);
+  double y = x.get_d();
   while (Rational(y) < x) y = std::nextafter(y, HUGE_VAL);
   return y;
 }
@@ -33,9 +33,9 @@ class BoundProgram {
     VectorXd y(n);
     N_.resize(m, n);
     for (int a = 0; a < n; ++a) {
-      y[a] = static_cast<double>(exact.start[a]);
-      for (int b = 0; b < n; ++b) G(a, b) = static_cast<double>(exact.G[a][b]);
-      for (int i = 0; i < m; ++i) N_(i, a) = static_cast<double>(exact.T[i][a]);
+      y[a] = exact.start[a].get_d();
+      for (int b = 0; b < n; ++b) G(a, b) = exact.G[a][b].get_d();
+      for (int i = 0; i < m; ++i) N_(i, a) = exact.T[i][a].get_d();
     }
     const Eigen::LLT<MatrixXd> llt(G);
     usable_ = llt.info() == Eigen::Success;
@@ -44,7 +44,7 @@ class BoundProgram {
     for (int i = 0; i < m; ++i) {
       for (int e = 0; e < (exact.frictionless[i] ? 1 : exact.edges); ++e) {
         VectorXd d(n);
-        for (int a = 0; a < n; ++a) d[a] = static_cast<double>(exact.direction[i][e][a]);
+        for (int a = 0; a < n; ++a) d[a] = exact.direction[i][e][a].get_d();
         d = L_.triangularView<Eigen::Lower>().solve(d).eval();
         moves.push_back(d.normalized());
         edges_.push_back(&exact.direction[i][e]);
@@ -61,9 +61,9 @@ class BoundProgram {
     for (int a = 0; a < n; ++a) steady_.push_back(Rational(steady[a]));
     for (const RationalVector* d : edges_) {
       const Rational along = dot(steady_, *d);
-      if (least.sign() < 0 || along < least) least = along;
+      if (sgn(least) < 0 || along < least) least = along;
     }
-    usable_ = usable_ && least.sign() > 0;
+    usable_ = usable_ && sgn(least) > 0;
     for (Rational& s : steady_) s /= usable_ ? least : Rational(1);
     const std::optional<RationalVector> inverse = solve_exactly(exact.G, exact.start);
     usable_ = usable_ && inverse;
@@ -110,7 +110,7 @@ class BoundProgram {
     }
     Rational most = 0;
     for (const RationalVector* d : edges_) most = std::max(most, dot(r, *d));
-    for (int a = 0; a < n && most.sign() > 0; ++a)
+    for (int a = 0; a < n && sgn(most) > 0; ++a)
       r[a] -= most * steady_[a], u[a] += most * steady_[a];
     return true;
   }
@@ -143,7 +143,7 @@ double bound_closed(const BoundProgram& program, const RationalImpact& exact,
                     const RationalVector& q, int i) {
   const int n = exact.dimension;
   VectorXd form(n);
-  for (int a = 0; a < n; ++a) form[a] = static_cast<double>(q[a]);
+  for (int a = 0; a < n; ++a) form[a] = q[a].get_d();
   const VectorXd metric = program.metric(form);
   const double size = program.start().norm(), gain = metric.norm();
   if (gain == 0) return 0;

@@ -2,7 +2,6 @@
 
 #include <Eigen/LU>
 #include <algorithm>
-#include <boost/multiprecision/eigen.hpp>
 #include <cmath>
 
 #include "routh/impact/quad.h"

@@ -19,17 +19,16 @@ constexpr double kDecided = 1e-11;
 /// The simplest rational within `tolerance` of x, by continued fractions.
 Rational simplest(double x, double tolerance) {
   const Rational exact_value(x);
-  BigInteger p0 = 0, q0 = 1, p1 = 1, q1 = 0;
-  BigInteger left = numerator(exact_value), right = denominator(exact_value);
+  mpz_class p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+  mpz_class left = exact_value.get_num(), right = exact_value.get_den();
   for (int k = 0; k < 64 && right != 0; ++k) {
-    BigInteger whole, rest;
-    divide_qr(left, right, whole, rest);
-    if (rest < 0) --whole, rest += right;
-    BigInteger p2 = whole * p1 + p0, q2 = whole * q1 + q0;
+    mpz_class whole, rest;
+    mpz_fdiv_qr(whole.get_mpz_t(), rest.get_mpz_t(), left.get_mpz_t(), right.get_mpz_t());
+    mpz_class p2 = whole * p1 + p0, q2 = whole * q1 + q0;
     p0 = std::move(p1), q0 = std::move(q1), p1 = std::move(p2), q1 = std::move(q2);
+    // of a continued fraction they have no common factor
     const Rational candidate(p1, q1);
-    if (std::abs(static_cast<double>(Rational(candidate - exact_value))) <= tolerance)
-      return candidate;
+    if (std::abs(Rational(candidate - exact_value).get_d()) <= tolerance) return candidate;
     left = std::move(right), right = std::move(rest);
   }
   return exact_value;
@@ -90,7 +89,7 @@ RationalVector relation(const MatrixXd& basis, const VectorXd& g, double noise,
   VectorXd x = VectorXd::Zero(rank);
   for (int k = 0; k < rank; ++k) {
     if (std::abs(t[k]) > noise) row[k] = simplest(t[k], noise * std::max(1.0, std::abs(t[k])));
-    x[k] = static_cast<double>(row[k]);
+    x[k] = row[k].get_d();
   }
   if (confirmed(x)) return row;
   // the others anew, with the zeros kept
@@ -111,24 +110,29 @@ RationalVector relation(const MatrixXd& basis, const VectorXd& g, double noise,
 Rational dot(const RationalVector& a, const RationalVector& b) {
   Rational sum = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
-    if (!a[k].is_zero() && !b[k].is_zero()) sum += a[k] * b[k];
+    if (sgn(a[k]) != 0 && sgn(b[k]) != 0) sum += a[k] * b[k];
   }
   return sum;
 }
 
+Rational power_of_two(int exponent) {
+  const Rational one = 1;
+  return exponent < 0 ? Rational(one >> -exponent) : Rational(one << exponent);
+}
+
 std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const RationalVector& b) {
   const int n = static_cast<int>(b.size());
-  std::vector<std::vector<BigInteger>> M(n, std::vector<BigInteger>(n + 1));
+  std::vector<std::vector<mpz_class>> M(n, std::vector<mpz_class>(n + 1));
   for (int r = 0; r < n; ++r) {
-    BigInteger common = denominator(b[r]);
-    for (const Rational& x : A[r]) common = lcm(common, denominator(x));
+    mpz_class common = b[r].get_den();
+    for (const Rational& x : A[r]) common = lcm(common, x.get_den());
     const auto whole = [&](const Rational& x) {
-      return BigInteger(numerator(x) * (common / denominator(x)));
+      return mpz_class(x.get_num() * (common / x.get_den()));
     };
     for (int k = 0; k < n; ++k) M[r][k] = whole(A[r][k]);
     M[r][n] = whole(b[r]);
   }
-  BigInteger last = 1;
+  mpz_class last = 1;
   for (int k = 0; k < n; ++k) {
     // the shortest pivot keeps numbers short
     int best = -1;
@@ -147,7 +151,7 @@ std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const Ratio
   for (int k = n - 1; k >= 0; --k) {
     Rational sum(M[k][n]);
     for (int j = k + 1; j < n; ++j) {
-      if (M[k][j] != 0 && !x[j].is_zero()) sum -= Rational(M[k][j]) * x[j];
+      if (M[k][j] != 0 && sgn(x[j]) != 0) sum -= Rational(M[k][j]) * x[j];
     }
     x[k] = sum / Rational(M[k][k]);
   }
@@ -169,6 +173,9 @@ RationalImpact::RationalImpact(const ImpactProblem& given, double precision)
   for (int k = 0; k < rank; ++k) rows[k] = qr.colsPermutation().indices()[k];
   std::sort(rows.begin(), rows.end());
   const MatrixXd basis = problem.G(rows, rows);
+  const VectorXd c = problem.c(rows);
+  const double energy = c.dot(basis.fullPivLu().solve(c));
+  reach = (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseAbs().cwiseSqrt();
 
   // bodies of very different mass: an error of G is larger in the directions that hardly move, and
   // an error of c as its energy, the square
@@ -201,7 +208,7 @@ RationalImpact::RationalImpact(const ImpactProblem& given, double precision)
   // a contact at rest is at rest exactly, though its row is known only to rounding
   for (int i = 0; i < size; ++i) {
     const Rational left = dot(T[i], start);
-    if (problem.c[i] != 0 || left.is_zero()) continue;
+    if (problem.c[i] != 0 || sgn(left) == 0) continue;
     const auto most = std::max_element(start.begin(), start.end(),
                                        [](auto& a, auto& b) { return abs(a) < abs(b); });
     T[i][most - start.begin()] -= left / *most;
@@ -222,10 +229,8 @@ RationalImpact::RationalImpact(const ImpactProblem& given, double precision)
     RationalMatrix t;
     for (int k = 0; k < tangents; ++k) t.push_back(column(problem.tangent(i) + k));
     const Rational friction = number(problem.mu[i], 1);
-    frictionless.push_back(friction.is_zero());
-    const int units = unit[problem.tangent(i)] - unit[i];
-    const Rational power(BigInteger(1) << std::abs(units));
-    mu.push_back(units < 0 ? friction / power : friction * power);
+    frictionless.push_back(sgn(friction) == 0);
+    mu.push_back(friction * power_of_two(unit[problem.tangent(i)] - unit[i]));
     normal.push_back(n);
     direction.emplace_back();
     for (int e = 0; e < edges; ++e) {
@@ -250,8 +255,7 @@ RationalVector RationalImpact::side(int contact, int edge) const {
 
 VectorXd RationalImpact::velocity(const RationalVector& y) const {
   VectorXd c(static_cast<Eigen::Index>(T.size()));
-  for (Eigen::Index i = 0; i < c.size(); ++i)
-    c[i] = std::ldexp(static_cast<double>(dot(T[i], y)), unit[i]);
+  for (Eigen::Index i = 0; i < c.size(); ++i) c[i] = std::ldexp(dot(T[i], y).get_d(), unit[i]);
   return c;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <boost/multiprecision/cpp_int.hpp>
+#include <gmpxx.h>
+
 #include <optional>
 #include <vector>
 
@@ -9,14 +10,12 @@
 /// An impact in rational numbers: what exact sets are computed with and witnesses are confirmed by.
 namespace routh {
 
-using BigInteger = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<>,
-                                                 boost::multiprecision::et_off>;
-using Rational = boost::multiprecision::number<boost::multiprecision::cpp_rational_backend,
-                                               boost::multiprecision::et_off>;
+using Rational = mpq_class;
 using RationalVector = std::vector<Rational>;
 using RationalMatrix = std::vector<RationalVector>;
 
 Rational dot(const RationalVector& a, const RationalVector& b);
+Rational power_of_two(int exponent);
 /// x of A x = b, by Bareiss' elimination; nothing where A is singular.
 std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const RationalVector& b);
 
@@ -42,6 +41,9 @@ struct RationalImpact {
   RationalMatrix D;       ///< [edge][tangent]: directions of friction, opposite ones exactly so
   RationalVector mu;      ///< between units of tangential and normal impulses
   RationalVector start;   ///< y before the impact
+  /// Energy only falls, and so |c_i| ≤ √(G_ii c⁻ᵀ G⁺ c⁻): how far any velocity can get, in its
+  /// unit.
+  Eigen::VectorXd reach;
   std::vector<bool> frictionless;
   /// [contact][edge]: how y changes by a unit of normal impulse with friction along an edge. A
   /// contact without friction has the same on every edge.

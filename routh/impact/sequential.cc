@@ -26,14 +26,23 @@ struct Hit {
   std::vector<VectorXd> corners;  ///< velocities where the path bends, without its ends
 };
 
-Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
-  if (law == SingleLaw::kRouth) {
-    const SingleResult r = single(at, contact);
-    return {r.finished, r.impulse, r.c_plus, r.residual, r.bends};
-  }
-  // the same contact alone under the simultaneous law; it has one outcome or, rarely, several: the
-  // first
-  const std::vector<int> rows = at.rows(contact);
+/// Indices of a contact in arrays of the problem.
+Eigen::VectorXi rows_of(const ImpactProblem& at, int contact) {
+  Eigen::VectorXi rows(1 + at.tangents);
+  rows[0] = contact;
+  for (int t = 0; t < at.tangents; ++t) rows[1 + t] = at.tangent(contact) + t;
+  return rows;
+}
+
+/// Routh's path, P1 (36).
+Hit hit_by_routh(const ImpactProblem& at, int contact) {
+  const SingleResult r = single(at, contact);
+  return {r.finished, r.impulse, r.c_plus, r.residual, r.bends};
+}
+
+/// The contact alone under the simultaneous law; it has one outcome or, rarely, several: the first.
+Hit hit_at_once(const ImpactProblem& at, int contact) {
+  const Eigen::VectorXi rows = rows_of(at, contact);
   const ImpactProblem alone{.G = at.G(rows, rows),
                             .c = at.c(rows),
                             .mu = VectorXd::Constant(1, at.mu[contact]),
@@ -51,6 +60,44 @@ Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
   hit.c_plus = at.c + at.G * hit.impulse;
   hit.c_plus(rows) = outcome.c_plus;
   return hit;
+}
+
+/// SingleLaw::kImpulseSpace; friction keeps to the circular cone.
+Hit hit_in_impulse_space(const ImpactProblem& at, int contact) {
+  const int k = at.tangents;
+  const Eigen::VectorXi rows = rows_of(at, contact);
+  const Eigen::MatrixXd G = at.G(rows, rows);
+  const VectorXd c = at.c(rows), Gtn = G.col(0).tail(k);
+  const double mu = at.mu[contact], e = at.bounce(contact);
+  Hit hit{G(0, 0) > 0, VectorXd::Zero(at.c.size()), at.c, 0, {}};
+  if (!hit.finished) return hit;  // joints hold it fast
+  const double stops = -c[0] / G(0, 0);
+  // PII - PI: across the normal it stops what PI leaves of the slip, and leaves cn alone
+  const Eigen::MatrixXd across = G.bottomRightCorner(k, k) - Gtn * Gtn.transpose() / G(0, 0);
+  const VectorXd friction =
+      -across.completeOrthogonalDecomposition().solve(c.tail(k) + stops * Gtn);
+  const double press = -Gtn.dot(friction) / G(0, 0), normal = (1 + e) * stops;
+  // |λt| = μ λn where the whole of it is outside of the cone
+  const double excess = friction.norm() - mu * press;
+  const double kappa = excess > mu * normal ? mu * normal / excess : 1;
+  VectorXd impulse(1 + k);
+  impulse << normal + kappa * press, kappa * friction;
+  hit.impulse(rows) = impulse;
+  hit.c_plus = at.c + at.G * hit.impulse;
+  hit.residual = std::abs(hit.c_plus[contact] + e * c[0]) / at.c.lpNorm<Eigen::Infinity>();
+  hit.c_plus[contact] = -e * c[0];
+  return hit;
+}
+
+Hit hit(const ImpactProblem& at, int contact, SingleLaw law) {
+  switch (law) {
+    case SingleLaw::kAlgebraic:
+      return hit_at_once(at, contact);
+    case SingleLaw::kImpulseSpace:
+      return hit_in_impulse_space(at, contact);
+    default:
+      return hit_by_routh(at, contact);
+  }
 }
 
 /// A velocity reached after some hits; sequences share their beginnings through `parent`.
@@ -236,6 +283,10 @@ SequentialResult sequential(const ImpactProblem& problem, const SequentialOption
       throw std::invalid_argument("sequential: order names contact " + std::to_string(contact) +
                                   ", there are " + std::to_string(problem.contacts()));
   }
+  if (options.single == SingleLaw::kImpulseSpace && problem.bounces() &&
+      problem.meaning(Restitution::kNewton) != Restitution::kNewton)
+    throw std::invalid_argument(
+        "binary: coefficients of restitution are ratios of velocities here; take newton");
   const auto began = std::chrono::steady_clock::now();
   SequentialResult result;
   if (options.order.empty())

@@ -12,6 +12,14 @@ enum class SingleLaw {
   kRouth,      ///< friction at the velocity during the impact, P1 (36)
   kAlgebraic,  ///< friction at the velocity after it, P1 (31) with one contact: the rule of P1's
                ///< figures
+  /// Chatterjee, Ruina, *A new algebraic rigid-body collision law based on impulse space
+  /// considerations*, 1998, without tangential restitution. PI stops the approach without friction,
+  /// PII stops all motion of the contact:
+  ///
+  ///   λ = (1 + e) PI + κ (PII - PI),   κ = 1, or less where the friction cone asks for it.
+  ///
+  /// e has Newton's meaning, cn⁺ = -e cn, and yet no impact adds energy.
+  kImpulseSpace,
 };
 
 struct SequentialOptions {

@@ -115,7 +115,8 @@ SimultaneousResult with_polygons(const ImpactProblem& problem, const Simultaneou
     SolveAllResult all = solve_all(problem, {.tolerance = options.tolerance,
                                              .max_programs = options.max_programs,
                                              .stop = options.stop});
-    result.enumerated = all.complete;
+    // what rounding leaves in doubt, singular modes may decide with all their digits
+    result.enumerated = all.complete && (all.borderline.empty() || modes > options.max_modes);
     take(std::move(all));
   }
   if (!result.enumerated && modes <= options.max_modes) {

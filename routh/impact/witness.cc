@@ -76,7 +76,7 @@ std::string broken(const OrderSpace& space, const Order& order, const RationalMa
   const auto inside = [&](const Location& location) {
     for (int i = 0; i < m; ++i) {
       for (const auto& [form, sense] : space.label(location, i).rows) {
-        const int sign = forms[form].sign();
+        const int sign = sgn(forms[form]);
         if (sense == 0 ? sign != 0 : sign * sense < 0) return false;
       }
     }
@@ -86,7 +86,7 @@ std::string broken(const OrderSpace& space, const Order& order, const RationalMa
     const std::string where = " of phase " + std::to_string(k + 1);
     if (!inside(order[k])) return "the start" + where + " is not in its location";
     // contacts still approach
-    if (std::none_of(forms.begin(), forms.begin() + m, [](auto& x) { return x.sign() < 0; }))
+    if (std::none_of(forms.begin(), forms.begin() + m, [](auto& x) { return sgn(x) < 0; }))
       return "nothing approaches at the start" + where;
     std::vector<char> pushes(space.edges.size(), 0);
     for (int i = 0; i < m; ++i) {
@@ -94,15 +94,15 @@ std::string broken(const OrderSpace& space, const Order& order, const RationalMa
     }
     for (std::size_t g = 0; g < space.edges.size(); ++g) {
       const Rational& amount = alpha[k][g];
-      if (amount.is_zero()) continue;
-      if (amount.sign() < 0) return "an impulse" + where + " is negative";
+      if (sgn(amount) == 0) continue;
+      if (sgn(amount) < 0) return "an impulse" + where + " is negative";
       if (!pushes[g]) return "an impulse" + where + " does not belong to its location";
       for (std::size_t f = 0; f < forms.size(); ++f) forms[f] += amount * space.exact_rates[f][g];
     }
     if (!inside(order[k])) return "the end" + where + " is not in its location";
   }
   for (int i = 0; i < m; ++i) {
-    if (forms[i].sign() < 0) return "a contact approaches at the end";
+    if (sgn(forms[i]) < 0) return "a contact approaches at the end";
   }
   return "";
 }
@@ -117,10 +117,9 @@ std::vector<WitnessPhase> phases_of(const OrderSpace& space, const Order& order,
     WitnessPhase phase;
     RationalVector impulse(exact.T.size());
     for (std::size_t g = 0; g < space.edges.size(); ++g) {
-      if (alpha[k][g].is_zero()) continue;
+      if (sgn(alpha[k][g]) == 0) continue;
       const auto& [i, e, scale] = space.edges[g];
-      const Rational power(BigInteger(1) << std::abs(scale));
-      const Rational amount = scale < 0 ? alpha[k][g] / power : alpha[k][g] * power;
+      const Rational amount = alpha[k][g] * power_of_two(scale);
       impulse[i] += amount;
       for (int t = 0; t < exact.tangents && e != OrderSpace::kAxis && !exact.frictionless[i]; ++t)
         impulse[exact.tangent(i) + t] += amount * exact.mu[i] * exact.D[e][t];
@@ -129,7 +128,7 @@ std::vector<WitnessPhase> phases_of(const OrderSpace& space, const Order& order,
     phase.impulse.resize(static_cast<Eigen::Index>(impulse.size()));
     for (std::size_t i = 0; i < impulse.size(); ++i)
       phase.impulse[static_cast<Eigen::Index>(i)] =
-          std::ldexp(static_cast<double>(impulse[i]), 2 * exact.speed - exact.unit[i]);
+          std::ldexp(impulse[i].get_d(), 2 * exact.speed - exact.unit[i]);
     phase.c = exact.velocity(y);
     for (int i = 0; i < space.contacts(); ++i)
       phase.states.push_back(space.label(order[k], i).state);
@@ -158,7 +157,7 @@ Confirmation confirm_in(const OrderSpace& space, const WitnessCertificate& certi
     const bool last = k + 1 == certificate.corners.size();
     const Rational weight = last ? left : Rational(corner.weight);
     left -= weight;
-    if (weight.sign() < 0) return refuse("the weights exceed one");
+    if (sgn(weight) < 0) return refuse("the weights exceed one");
     const auto amounts = exact_corner(space, order, corner, result.why);
     if (!amounts) return result;
     for (std::size_t p = 0; p < order.size(); ++p) {
@@ -474,7 +473,7 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
         const double by = std::ldexp(target.q[i], space.exact.unit[i]);
         const RationalVector rates = space.along_edges(space.exact.T[i]);
         for (std::size_t g = 0; g < rates.size(); ++g)
-          one.gain[static_cast<Eigen::Index>(g)] += by * static_cast<double>(rates[g]);
+          one.gain[static_cast<Eigen::Index>(g)] += by * rates[g].get_d();
       }
       const double largest = one.gain.lpNorm<Eigen::Infinity>();
       if (largest > 0) one.gain /= std::exp2(std::ilogb(largest));

@@ -115,12 +115,12 @@ OrderSearch::OrderSearch(const OrderSpace& space) : space_(space), program_(spac
   Eigen::MatrixXd mobility(n, n);
   start_.resize(n);
   for (int a = 0; a < n; ++a) {
-    start_[a] = static_cast<double>(exact.start[a]);
-    for (int b = 0; b < n; ++b) mobility(a, b) = static_cast<double>(exact.G[a][b]);
+    start_[a] = exact.start[a].get_d();
+    for (int b = 0; b < n; ++b) mobility(a, b) = exact.G[a][b].get_d();
     for (std::size_t g = 0; g < space.edges.size(); ++g) {
       const OrderSpace::Edge& edge = space.edges[g];
       directions_(a, static_cast<Eigen::Index>(g)) =
-          std::ldexp(static_cast<double>(space.direction(edge)[a]), edge.scale);
+          std::ldexp(space.direction(edge)[a].get_d(), edge.scale);
     }
   }
   inertia_ = mobility.fullPivLu().inverse();

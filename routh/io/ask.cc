@@ -125,6 +125,10 @@ ImpactReport ask_sequential(const ImpactCase& impact, const Asked& asked) {
   return report_sequential(impact, sequential_options(impact, asked));
 }
 
+ImpactReport ask_lzb(const ImpactCase& impact, const Asked& asked) {
+  return report_lzb(impact, lzb_options(impact, asked));
+}
+
 /// Laws that have options, or results beyond their outcomes.
 const std::map<std::string, ImpactReport (*)(const ImpactCase&, const Asked&)> kAsk{
     {"all", ask_all},
@@ -133,6 +137,7 @@ const std::map<std::string, ImpactReport (*)(const ImpactCase&, const Asked&)> k
     {"set", ask_set},
     {"exact", ask_exact},
     {"witnesses", ask_witnesses},
+    {"lzb", ask_lzb},
     {"single", ask_single}};
 
 }  // namespace
@@ -162,6 +167,24 @@ SequentialOptions sequential_options(const ImpactCase& impact, const Asked& aske
   return options;
 }
 
+LzbOptions lzb_options(const ImpactCase& impact, const Asked& asked) {
+  const std::size_t contacts = impact.names.size(), given = asked.stiffness.size();
+  if (given > 1 && given != contacts)
+    throw InputError(fmt::format("--stiffness: {} numbers; one for each of the contacts {}, please",
+                                 given, join(impact.names)));
+  for (const double k : asked.stiffness) {
+    if (!(k > 0) || !std::isfinite(k))
+      throw InputError(fmt::format("--stiffness {}: must be positive and finite", k));
+  }
+  if (!(asked.exponent >= 1 && asked.exponent <= 10))
+    throw InputError(fmt::format("--exponent {}: must be between 1 and 10", asked.exponent));
+  LzbOptions options{.exponent = asked.exponent};
+  if (given > 1)
+    options.stiffness =
+        Eigen::Map<const Eigen::VectorXd>(asked.stiffness.data(), static_cast<Eigen::Index>(given));
+  return options;
+}
+
 SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
   const ImpactDefaults& defaults = impact.scenario.run.impact;
   SetOptions options;
@@ -187,14 +210,19 @@ SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
 void check(const ImpactCase& impact, const Asked& asked) {
   (void)sequential_options(impact, asked);
   (void)set_options(impact, asked);
+  (void)lzb_options(impact, asked);
   if (!asked.contact.empty()) (void)contact_index(impact, "--contact", asked.contact);
+  if ((asked.law == "exact" || asked.law == "witnesses") && impact.problem().bounces())
+    throw InputError(fmt::format(
+        "--law {}: the set of an impact with restitution is not computed; --law set samples it",
+        asked.law));
 }
 
 ExactResult exact_set(const ImpactCase& impact, const Asked& asked) {
   if (!asked.exact_law)
     throw InputError(
         "exact sets need the Parma Polyhedra Library, which this program was built without: "
-        "apt-get install libppl-dev libgmp-dev, then make build");
+        "apt-get install libppl-dev, then make build");
   ExactOptions options = asked.exact;
   options.stop = asked.stop;
   return asked.exact_law(impact.problem(), options);
@@ -221,6 +249,11 @@ Json options_json(const ImpactCase& impact, const ImpactReport& report, const As
   if (takes_order) {
     json["order"] = asked.order.empty() ? Json("every") : Json(asked.order);
     json["single"] = asked.single;
+  }
+  if (law == "lzb") {
+    const LzbOptions o = lzb_options(impact, asked);
+    json["stiffness"] = o.stiffness.size() ? list(o.stiffness) : Json("equal");
+    json["exponent"] = o.exponent;
   }
   if (law == "set") {
     const SetOptions o = set_options(impact, asked);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "routh/impact/exact.h"
+#include "routh/impact/lzb.h"
 #include "routh/io/results.h"
 
 /// An impact and what is asked about it: what `routh impact` and Python's routh.impact() share.
@@ -23,15 +24,17 @@ struct Asked {
   std::string law = "all";               ///< of laws()
   std::optional<std::uint64_t> samples;  ///< of set and all
   std::uint64_t seed = 0;
-  std::uint64_t keep = 1000;       ///< outcomes of set, those of the first samples
-  std::string draws;               ///< uniform or corners
-  double step = 0;                 ///< h [N s] of set
-  double final_step = 0;           ///< [N s] bound of the last step of set; 0: none
-  int limit = 0;                   ///< steps of a sample
-  int threads = 0;                 ///< 0: all cores
-  std::vector<std::string> order;  ///< sequential: names of contacts; none: every order
-  std::string single = "routh";    ///< sequential: at each contact, or algebraic
-  std::string contact;             ///< single: at this contact; none: at each
+  std::uint64_t keep = 1000;                ///< outcomes of set, those of the first samples
+  std::string draws;                        ///< uniform or corners
+  double step = 0;                          ///< h [N s] of set
+  double final_step = 0;                    ///< [N s] bound of the last step of set; 0: none
+  int limit = 0;                            ///< steps of a sample
+  int threads = 0;                          ///< 0: all cores
+  std::vector<std::string> order;           ///< sequential: names of contacts; none: every order
+  std::string single = "routh";             ///< sequential: at each contact, or algebraic
+  std::string contact;                      ///< single: at this contact; none: at each
+  std::vector<double> stiffness;            ///< lzb: of each contact, or of all; none: equal
+  double exponent = LzbOptions{}.exponent;  ///< lzb
   ExactOptions exact;
   Questions questions;           ///< about the exact set
   bool coverage = false;         ///< set: held against the exact set
@@ -53,6 +56,7 @@ int contact_index(const ImpactCase& impact, const std::string& option, const std
 void prepare_cone(Scenario& scenario, const std::string& law);
 
 SequentialOptions sequential_options(const ImpactCase& impact, const Asked& asked);
+LzbOptions lzb_options(const ImpactCase& impact, const Asked& asked);
 SetOptions set_options(const ImpactCase& impact, const Asked& asked);
 /// Throws InputError naming an option that cannot be.
 void check(const ImpactCase& impact, const Asked& asked);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "routh/io/document.h"
@@ -21,16 +22,27 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr std::size_t kMostRows = 1'000'000;
+constexpr double kLargest = 1e50;    // numbers whose products are numbers
+constexpr double kRounding = 1e-13;  // of a speed, in what a law makes of it
 
 /// The numbers of a CSV file by the names of their columns.
 struct Columns {
   std::string file;
   std::vector<std::string> names;
   std::vector<std::vector<double>> rows;
+  std::vector<std::size_t> lines;                                    ///< of the rows
+  std::map<std::pair<std::size_t, std::size_t>, std::string> words;  ///< what is no number
 
   bool has(const std::string& name) const { return index_of(names, name) >= 0; }
+  std::string line(std::size_t row) const { return std::to_string(lines[row]); }
+  /// Throws InputError where the cell holds no number.
   double at(std::size_t row, const std::string& name) const {
-    return rows[row][index_of(names, name)];
+    const auto column = static_cast<std::size_t>(index_of(names, name));
+    const double x = rows[row][column];
+    if (std::isnan(x))
+      throw InputError(fmt::format("{}: line {}: {}: '{}' is no number that can be", file,
+                                   lines[row], name, words.at({row, column})));
+    return x;
   }
   VectorXd at(std::size_t row, const std::vector<std::string>& which) const {
     VectorXd x(which.size());
@@ -50,20 +62,41 @@ struct Columns {
   }
 };
 
+/// Cells between commas; quotes keep commas inside of a cell, "" is a quote.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells{""};
-  for (const char c : line) {
-    if (c == ',')
+  bool quoted = false;
+  for (std::size_t k = 0; k < line.size(); ++k) {
+    const char c = line[k];
+    if (c == '"' && quoted && k + 1 < line.size() && line[k + 1] == '"')
+      cells.back() += line[++k];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
       cells.emplace_back();
-    else if (c != '\r' && c != '"')
+    else if (c != '\r')
       cells.back() += c;
+  }
+  for (std::string& cell : cells) {
+    const std::size_t from = cell.find_first_not_of(" \t");
+    cell =
+        from == std::string::npos ? "" : cell.substr(from, cell.find_last_not_of(" \t") + 1 - from);
   }
   return cells;
 }
 
+std::optional<double> number_in(const std::string& cell) {
+  double x = 0;
+  const char *begin = cell.data(), *end = begin + cell.size();
+  const auto [rest, error] = std::from_chars(begin, end, x);
+  if (error != std::errc() || rest != end || !(std::abs(x) <= kLargest)) return {};
+  return x;
+}
+
 Columns read_columns(const std::string& file) {
-  const std::string text = read_file(file);
-  Columns columns{.file = file, .names = {}, .rows = {}};
+  std::string text = read_file(file);
+  if (text.rfind("\xEF\xBB\xBF", 0) == 0) text.erase(0, 3);  // byte order mark
+  Columns columns{.file = file, .names = {}, .rows = {}, .lines = {}, .words = {}};
   std::size_t line_number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -83,15 +116,12 @@ Columns read_columns(const std::string& file) {
                                    line_number, cells.size(), columns.names.size()));
     std::vector<double> row;
     for (std::size_t k = 0; k < cells.size(); ++k) {
-      double x = 0;
-      const auto [rest, error] =
-          std::from_chars(cells[k].data(), cells[k].data() + cells[k].size(), x);
-      if (error != std::errc() || rest != cells[k].data() + cells[k].size() || !std::isfinite(x))
-        throw InputError(fmt::format("{}: line {}: {}: '{}' is no number", file, line_number,
-                                     columns.names[k], without_controls(cells[k])));
-      row.push_back(x);
+      const std::optional<double> x = number_in(cells[k]);
+      if (!x) columns.words[{columns.rows.size(), k}] = without_controls(cells[k]);
+      row.push_back(x.value_or(std::nan("")));
     }
     columns.rows.push_back(std::move(row));
+    columns.lines.push_back(line_number);
     if (columns.rows.size() > kMostRows)
       throw InputError(fmt::format("{}: has more than {} rows", file, kMostRows));
   }
@@ -114,7 +144,12 @@ bool flagged(const Columns& columns, std::size_t row) {
 
 int group_of(const Columns& columns, std::size_t row) {
   for (const char* name : {"group", "toss"}) {
-    if (columns.has(name)) return static_cast<int>(columns.at(row, name));
+    if (!columns.has(name)) continue;
+    const double group = columns.at(row, name);
+    if (group != std::round(group) || std::abs(group) > 1e9)
+      throw InputError(fmt::format("{}: line {}: {}: {} is no whole number up to 1e9", columns.file,
+                                   columns.line(row), name, group));
+    return static_cast<int>(group);
   }
   return static_cast<int>(row);
 }
@@ -143,7 +178,7 @@ double descend(F f, VectorXd& x, VectorXd step) {
 const std::vector<std::string> kPlane{"vx", "vy", "w"};
 
 MeasuredImpact planar_impact(const Columns& columns, std::size_t row, double gyration) {
-  MeasuredImpact m{.name = std::to_string(row + 2), .group = group_of(columns, row)};
+  MeasuredImpact m{.name = columns.line(row), .group = group_of(columns, row)};
   m.M = Vector3d(1, 1, gyration).asDiagonal();
   m.J.resize(2, 3);
   m.J.row(0) = columns.at(row, {"jn_x", "jn_y", "jn_w"}).transpose();
@@ -185,12 +220,15 @@ std::vector<Corner> corners_of(const Matrix3d& R, const MeasuredBody& body) {
 
 Matrix3d rotation(const Columns& columns, std::size_t row) {
   const VectorXd q = columns.at(row, {"qw", "qx", "qy", "qz"});
+  if (!(q.norm() > 0.5 && q.norm() < 2))
+    throw InputError(fmt::format("{}: line {}: qw, qx, qy, qz are no rotation", columns.file,
+                                 columns.line(row)));
   return Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
 }
 
 MeasuredImpact box_impact(const Columns& columns, std::size_t row, const MeasuredBody& body,
                           const MeasuredOptions& options) {
-  MeasuredImpact m{.name = std::to_string(row + 2), .group = group_of(columns, row), .tangents = 2};
+  MeasuredImpact m{.name = columns.line(row), .group = group_of(columns, row), .tangents = 2};
   const Matrix3d R = rotation(columns, row);
   m.M = Eigen::MatrixXd::Identity(6, 6);
   m.M.diagonal().tail(3) = body.gyration;
@@ -287,7 +325,7 @@ MeasuredBody fit_box(const Columns& columns, const std::vector<std::size_t>& row
 MeasuredImpact scenario_impact(const Columns& columns, std::size_t row,
                                const MeasuredOptions& options) {
   const Scenario& s = *options.scenario;
-  MeasuredImpact m{.name = std::to_string(row + 2), .group = group_of(columns, row)};
+  MeasuredImpact m{.name = columns.line(row), .group = group_of(columns, row)};
   const VectorXd q = columns.at(row, s.coordinates);
   m.v_minus = columns.at(row, with(s.velocities, "_minus"));
   m.v_plus = columns.at(row, with(s.velocities, "_plus"));
@@ -310,7 +348,8 @@ MeasuredImpact scenario_impact(const Columns& columns, std::size_t row,
   std::erase_if(order,
                 [&](const auto& at) { return at.first > order.front().first + options.touching; });
   if (order.empty())
-    throw InputError(fmt::format("{}: line {}: no contact is near", columns.file, row + 2));
+    throw InputError(
+        fmt::format("{}: line {}: no contact is near", columns.file, columns.line(row)));
   m.contacts = static_cast<int>(order.size());
   m.tangents = static_cast<int>(terms.contacts[order[0].second].Jt.rows());
   m.J.resize((1 + m.tangents) * m.contacts, s.v.size());
@@ -413,12 +452,17 @@ std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const Measure
       MeasuredSummary s{.contacts = contacts, .law = study.laws[k]};
       std::vector<double> noise, unexplained, first, nearest, control;
       for (const StudyRow& row : study.rows) {
-        if (table.impacts[row.impact].contacts != contacts) continue;
+        const MeasuredImpact& impact = table.impacts[row.impact];
+        if (impact.contacts != contacts) continue;
         const MeasuredDistance& d = row.laws[k];
+        const double speed =
+            kinetic_distance(impact, impact.v_minus, VectorXd::Zero(impact.v_minus.size()));
         ++s.impacts;
         noise.push_back(row.noise), unexplained.push_back(row.unexplained);
         first.push_back(d.first), nearest.push_back(d.nearest), control.push_back(d.control);
-        s.closer += d.nearest < (1 - 1e-9) * d.control;
+        const bool tie = std::abs(d.nearest - d.control) <= 1e-9 * d.control + kRounding * speed;
+        s.ties += tie;
+        s.closer += !tie && d.nearest < d.control;
         s.says += d.begins >= 0;
         s.begins += d.begins == 0;
       }

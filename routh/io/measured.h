@@ -47,6 +47,7 @@ struct MeasuredSummary {
   std::string law;
   double noise = 0, unexplained = 0, first = 0, nearest = 0, control = 0;
   int closer = 0;  ///< impacts nearer to their measurement than to the control
+  int ties = 0;    ///< as near to both, as where a law has one outcome: they say nothing
   int begins = 0;  ///< nearest outcomes that begin with the lowest contact, of those that say
   int says = 0;
 };

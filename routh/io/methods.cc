@@ -190,6 +190,7 @@ HybridOptions hybrid_options(const Scenario& scenario, const Course& course, int
   o.dt_pseudo = course.pseudo_impulse;
   o.limbs = scenario.limbs();
   o.strict = course.strict;
+  o.seed = course.seed;
   o.friction = course.friction == "p4"        ? FrictionModel::kPaper
                : course.friction == "coulomb" ? FrictionModel::kCoulomb
                                               : FrictionModel::kAuto;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "routh/io/document.h"
@@ -10,6 +11,7 @@
 #ifdef ROUTH_HAS_MUJOCO
 #include "routh/mujoco/fall.h"
 #include "routh/mujoco/own_outcome.h"
+#include "routh/mujoco/settle.h"
 #endif
 
 namespace routh::io {
@@ -22,6 +24,11 @@ bool has_models() { return true; }
 std::string models_version() { return mujoco::version(); }
 
 namespace {
+
+std::string sentence(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text + ".";
+}
 
 constexpr double kTouching = 1e-4;  // keyframes of models are seldom more exact [m]
 
@@ -53,8 +60,29 @@ State state_of(mujoco::System& system, const ModelStart& start, const std::strin
   if (!name.empty()) system.set_control(name);
   replace("--qpos", start.qpos, system.coordinate_names(), state.q);
   replace("--qvel", start.qvel, system.velocity_names(), state.v);
-  if (start.drop) state = mujoco::fall(system, state, *start.drop);
   return state;
+}
+
+constexpr double kStillClosed = 1e-3;  // gaps that a moved start may leave closed [m]
+
+/// Moves a start that overlaps, as those of soft contacts do. What cannot be moved stays, for the
+/// messages about overlaps.
+State settled(const mujoco::System& system, State state, std::string& moved, double& touching) {
+  const mujoco::Settled to = mujoco::settle(system, state);
+  if (std::max(to.deepest, to.open) <= touching || !to.moved || !to.reached) return state;
+  std::vector<std::string> causes;
+  if (to.deepest > touching)
+    causes.push_back(fmt::format("{} overlapped by {:.3g}", to.where, to.deepest));
+  if (to.open > touching) causes.push_back(fmt::format("joints were open by {:.3g}", to.open));
+  moved = fmt::format("the start was moved by the least motion, as {}", fmt::join(causes, " and "));
+  if (to.joint_move > 0) moved += fmt::format("; joints moved by up to {:.3g}", to.joint_move);
+  // what overlapped is closed, also where bodies that hold still cannot close all
+  if (to.left_open > touching && to.left_open <= kStillClosed) {
+    touching = to.left_open * (1 + 1e-9);
+    moved += fmt::format("; contacts with gaps up to {:.3g} m count as closed", touching);
+  }
+  moved += " (--as-is refuses instead)";
+  return to.state;
 }
 
 }  // namespace
@@ -71,18 +99,26 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
         throw InputError(fmt::format("--set restitution: {}", e.what()));
       }
     }
-    const State state = state_of(*system, start, name);
+    State state = state_of(*system, start, name);
+    std::string moved;
+    double touching = kTouching;
+    if (!start.as_is) state = settled(*system, std::move(state), moved, touching);
+    if (start.drop) {
+      state = mujoco::fall(*system, state, *start.drop);
+      touching = kTouching;
+    }
     Scenario scenario{.name = name, .title = system->title()};
     if (scenario.title.empty()) scenario.title = std::filesystem::path(file).stem().string();
     scenario.coordinates = system->coordinate_names();
     scenario.velocities = system->velocity_names();
     scenario.q = state.q, scenario.v = state.v;
     scenario.terms = system->terms(state.q, state.v);
-    scenario.run.touching = kTouching;
+    scenario.run.touching = touching;
     if (system->bounces())
       scenario.parameters.push_back(
           {"restitution", system->restitution(), "", "of all contacts between geometries"});
-    scenario.what = Model{system, system->keyframes(), system->notes()};
+    scenario.what = Model{system, system->keyframes(), system->notes(), moved};
+    if (!moved.empty()) std::get<Model>(scenario.what).notes.push_back(sentence(moved));
     return scenario;
   } catch (const std::invalid_argument& e) {
     throw InputError(e.what());

@@ -207,6 +207,23 @@ std::vector<OutcomeRow> law_paths(const ImpactCase& impact) {
   return report.paths;
 }
 
+ImpactReport report_lzb(const ImpactCase& impact, const LzbOptions& options) {
+  ImpactReport report{.law = "lzb"};
+  LzbResult result = lzb(impact.problem(), options, true);
+  OutcomeRow row = outcome_row(impact, report.law, result.outcome);
+  row.path = std::move(result.path);
+  if (result.finished) {
+    report.known.listed = {result.outcome};
+    report.known = judged(impact.problem(), std::move(report.known));
+    report.paths = {std::move(row)};
+  } else {
+    report.unfinished = {std::move(row)};
+  }
+  report.outcomes = report.paths;
+  report.complete = result.finished;
+  return report;
+}
+
 ImpactReport report_single(const ImpactCase& impact, std::optional<int> contact) {
   const auto began = std::chrono::steady_clock::now();
   const ImpactProblem& p = impact.problem();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "routh/impact/ambiguity.h"
+#include "routh/impact/lzb.h"
 #include "routh/impact/polytopes.h"
 #include "routh/impact/single.h"
 #include "routh/io/json.h"
@@ -96,6 +97,7 @@ struct ImpactReport {
 ImpactReport report_law(const ImpactCase& impact, const Law& law);
 ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options = {});
 ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options = {});
+ImpactReport report_lzb(const ImpactCase& impact, const LzbOptions& options = {});
 /// Simultaneous and sequential, every outcome once; and samples, whose extremes join the outcomes
 /// where the contacts are too many for all modes and orders.
 ImpactReport report_all(const ImpactCase& impact, const AmbiguityOptions& options = {});

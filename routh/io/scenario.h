@@ -37,6 +37,7 @@ struct Model {
   std::shared_ptr<const mujoco::System> system;
   std::vector<std::string> states;  ///< names of its keyframes
   std::vector<std::string> notes;   ///< what is taken differently from the file
+  std::string moved = {};           ///< how the start was moved out of overlaps; empty: not at all
 };
 /// An event-selected system of P5.
 struct SelectedSystem {
@@ -130,8 +131,9 @@ struct ModelStart {
   std::vector<double> qpos, qvel;
   std::optional<double> drop;              ///< falls from this height above the ground [m]
   std::optional<double> restitution = {};  ///< of all its contacts, in place of the file's
+  bool as_is = false;                      ///< refuse a start that overlaps instead of moving it
 
-  bool given() const { return !state.empty() || !qpos.empty() || !qvel.empty() || drop; }
+  bool given() const { return !state.empty() || !qpos.empty() || !qvel.empty() || drop || as_is; }
 };
 
 /// Names of the built-in scenarios, sorted.

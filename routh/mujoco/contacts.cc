@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "routh/mujoco/dialect.h"
+
 namespace routh::mujoco {
 namespace {
 
@@ -77,16 +79,16 @@ bool refine(const mjModel& model, mjData& data, double reach, Touch& touch) {
       mjCOLLISIONFUNC[model.geom_type[touch.second]][model.geom_type[touch.first]];
   Eigen::Map<Vector3d> place(data.geom_xpos + 3 * touch.first);
   const Vector3d home = place;
-  std::array<mjContact, mjMAXCONPAIR> found;
+  std::array<Found, mjMAXCONPAIR> found;
   Vector3d n = touch.frame.row(0).transpose();
   double depth = reach;  // of the move
   bool touches = false;
   for (int i = 0; i < 4; ++i) {
     place = home - depth * n;
     const int count = collide(&model, &data, found.data(), touch.second, touch.first, 0);
-    const mjContact* nearest = nullptr;
+    const Found* nearest = nullptr;
     double distance = 0;
-    for (const mjContact* c = found.data(); c < found.data() + count; ++c) {
+    for (const Found* c = found.data(); c < found.data() + count; ++c) {
       const double d = (Eigen::Map<const Vector3d>(c->pos) - touch.point).norm();
       if (!nearest || d < distance) nearest = c, distance = d;
     }
@@ -94,7 +96,7 @@ bool refine(const mjModel& model, mjData& data, double reach, Touch& touch) {
       depth = 2 * depth + 1e-6;
       continue;
     }
-    const Vector3d normal = Eigen::Map<const Vector3d>(nearest->frame);
+    const Vector3d normal = Eigen::Map<const Vector3d>(normal_of(*nearest));
     if (normal.norm() < 0.5) {  // not deep enough to have one
       depth += 1e-5;
       continue;
@@ -146,6 +148,7 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
   touches.clear();
   for (int i = 0; i < data.ncon; ++i) {
     const mjContact& contact = data.contact[i];
+    if (contact.geom1 < 0 || contact.geom2 < 0) continue;  // of a deformable body
     // MuJoCo's normal points from its first geometry, often the ground, to the other
     Touch touch{.first = contact.geom2, .second = contact.geom1, .phi = contact.dist};
     const int weld_first = model.body_weldid[model.geom_bodyid[touch.first]];

@@ -104,7 +104,8 @@ State fall(const System& system, State start, double height, const FallOptions& 
     (clearance(middle) > 0 ? high : low) = middle;
   }
   State state{.time = start.time, .q = lifted(high + height), .v = start.v};
-  const Free free = options.hold ? Free{model.jnt_dofadr[joint], 6} : Free{0, model.nv};
+  const Free free =
+      options.hold ? Free{model.jnt_dofadr[joint], 6} : Free{0, static_cast<int>(model.nv)};
   if (options.hold) {
     state.v.setZero();
     state.v.segment<6>(free.first) = start.v.segment<6>(free.first);

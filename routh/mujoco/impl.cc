@@ -5,13 +5,14 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/mujoco/dialect.h"
+
 namespace routh::mujoco {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-using RowMatrixXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Eigen::Matrix3d cross(const Vector3d& w) {
   Eigen::Matrix3d by;
@@ -37,13 +38,13 @@ std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std
   mjModel& m = *loaded->wide;
 
   // list what is near, as it is
-  std::fill_n(m.geom_margin, m.ngeom, reach);
+  std::fill_n(m.geom_margin, m.ngeom, kMarginOfEach * reach);
   std::fill_n(m.geom_gap, m.ngeom, 0);
   std::fill_n(m.pair_margin, m.npair, reach);
   std::fill_n(m.pair_gap, m.npair, 0);
   std::fill_n(m.tendon_margin, m.ntendon, reach);
   for (int j = 0; j < m.njnt; ++j) m.jnt_margin[j] = m.jnt_type[j] == mjJNT_BALL ? kBallReach : 0;
-  m.opt.enableflags &= ~mjENBL_OVERRIDE;
+  m.opt.enableflags &= ~(mjENBL_OVERRIDE | kSleep);
   m.opt.enableflags |= mjENBL_ENERGY;
   m.opt.disableflags |= mjDSBL_FRICTIONLOSS;
   m.opt.jacobian = mjJAC_DENSE;
@@ -132,13 +133,13 @@ void System::Impl::Workspace::fill_forces(double t, const VectorXd& v, Terms& te
   const mjModel& m = smooth();
   data->time = t;
   std::copy(v.begin(), v.end(), data->qvel);
-  mj_crb(&m, data.get());
+  make_inertia(m, *data);
   mj_transmission(&m, data.get());
   mj_fwdVelocity(&m, data.get());
   mj_fwdActuation(&m, data.get());
 
   terms.M.resize(m.nv, m.nv);
-  if (m.nv > 0) mj_fullM(&m, terms.M.data(), data->qM);
+  if (m.nv > 0) full_inertia(m, *data, terms.M.data());
   const auto of = [&](const mjtNum* values) { return Eigen::Map<const VectorXd>(values, m.nv); };
   terms.forces = of(data->qfrc_passive) - of(data->qfrc_bias) + of(data->qfrc_actuator);
 }
@@ -148,8 +149,7 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
   const mjModel& m = smooth();
   terms.Kq.setZero(m.nv, m.nv);
   terms.Kv.setZero(m.nv, m.nv);
-  const bool passive = !(m.opt.disableflags & mjDSBL_PASSIVE);
-  if (passive) {
+  if (!(m.opt.disableflags & kNoPassiveForces)) {
     terms.Kv.diagonal() -= Eigen::Map<const VectorXd>(m.dof_damping, m.nv);
     for (int j = 0; j < m.njnt; ++j) {
       const int dof = m.jnt_dofadr[j];
@@ -158,25 +158,23 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
     }
   }
 
-#if mjVERSION_HEADER < 300
   // force = gain ctrl + b0 + b1 length + b2 velocity, through the moment arms
   if (m.opt.disableflags & mjDSBL_ACTUATION) return;
-  const Eigen::Map<const RowMatrixXd> moments(data->actuator_moment, m.nu, m.nv);
-  for (int i = 0; i < m.nu; ++i) {
-    if (m.actuator_biastype[i] != mjBIAS_AFFINE) continue;
+  for (int i = 0; i < actuators(m); ++i) {
+    const int output = output_of(m, i);
+    if (m.actuator_biastype[i] != mjBIAS_AFFINE || output < 0) continue;
     const mjtNum* range = m.actuator_forcerange + 2 * i;
-    const double force = data->actuator_force[i];
+    const double force = data->actuator_force[output];
     if (m.actuator_forcelimited[i] && (force <= range[0] || force >= range[1])) continue;
     const mjtNum* bias = m.actuator_biasprm + mjNBIAS * i;
     if (bias[1] == 0 && bias[2] == 0) continue;
-    // most pull at one joint
-    for (int j = 0; j < m.nv; ++j) {
-      if (moments(i, j) == 0) continue;
-      terms.Kq.row(j) += bias[1] * moments(i, j) * moments.row(i);
-      terms.Kv.row(j) += bias[2] * moments(i, j) * moments.row(i);
-    }
+    moment_arms(m, *data, output, [&](int j, double arm) {
+      moment_arms(m, *data, output, [&](int k, double other) {
+        terms.Kq(j, k) += bias[1] * arm * other;
+        terms.Kv(j, k) += bias[2] * arm * other;
+      });
+    });
   }
-#endif
 }
 
 void System::Impl::Workspace::add_spin_terms(const VectorXd& v, Terms& terms) {
@@ -349,7 +347,7 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
 std::vector<int> System::Impl::groups() const {
   const mjModel& m = smooth();
   // an actuator that pulls at a tendon or a site may couple what moves apart
-  for (int i = 0; i < m.nu; ++i) {
+  for (int i = 0; i < actuators(m); ++i) {
     if (m.actuator_trntype[i] != mjTRN_JOINT && m.actuator_trntype[i] != mjTRN_JOINTINPARENT)
       return {0};
   }
@@ -369,7 +367,7 @@ void System::Impl::check_inertia() const {
   work->place(vector(m.qpos0, m.nq));
   mj_fwdPosition(&m, work->data.get());
   MatrixXd M(m.nv, m.nv);
-  mj_fullM(&m, M.data(), work->data->qM);
+  full_inertia(m, *work->data, M.data());
   for (int i = 0; i < m.nv; ++i) {
     if (M(i, i) > 1e-14) continue;
     throw std::invalid_argument("body " + body_name(m, m.dof_bodyid[i]) +

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "routh/mujoco/dialect.h"
+
 namespace routh::mujoco {
 namespace {
 
@@ -21,6 +23,13 @@ void install_handlers() {
         throw std::runtime_error(std::string("MuJoCo: ") + message);
       };
   });
+}
+
+// Words that this version does not know, a newer one may.
+std::string hint(const std::string& said) {
+  const bool unknown = said.find("Schema violation") != std::string::npos ||
+                       said.find("invalid keyword") != said.npos;
+  return unknown ? "; a newer MuJoCo may know it: build with cmake -DMUJOCO_DIR=<its folder>" : "";
 }
 
 ModelPtr load(const std::string& file, const std::string& name, const mjVFS* files,
@@ -37,7 +46,9 @@ ModelPtr load(const std::string& file, const std::string& name, const mjVFS* fil
     line.erase(line.find_last_not_of(" \r") + 1);
     if (!line.empty()) said += (said.empty() ? "" : "; ") + line;
   }
-  if (!model) throw std::invalid_argument(name + ": MuJoCo cannot read the model: " + said);
+  if (!model)
+    throw std::invalid_argument(name + ": MuJoCo " + mj_versionString() +
+                                " cannot read the model: " + said + hint(said));
   warning = said;
   return model;
 }
@@ -190,6 +201,8 @@ std::vector<std::string> departures(const mjModel& model) {
     notes.push_back(
         "Ellipsoids, cylinders and meshes touch other shapes than planes at one point each, unless "
         "the model enables MuJoCo's multiccd; meshes touch planes at three vertices at most.");
+
+  if (has_flexes(model)) notes.push_back("Contacts of deformable bodies (flex) are left out.");
 
   // joints
   if (any(model.jnt_limited, model.njnt, [](mjtByte x) { return x != 0; }) ||

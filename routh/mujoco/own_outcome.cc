@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/mujoco/dialect.h"
 #include "routh/mujoco/model.h"
 
 namespace routh::mujoco {
@@ -56,10 +57,11 @@ OwnOutcome own_outcome(const System& system, const State& state, const OwnOutcom
   // the model as it was read, with a small step and only the forces asked for
   ModelPtr model(mj_copyModel(nullptr, system.model()));
   model->opt.timestep = options.step;
+  model->opt.enableflags &= ~kSleep;
   if (!options.forces) {
     std::fill_n(model->opt.gravity, 3, 0);
     model->opt.disableflags |=
-        mjDSBL_GRAVITY | mjDSBL_PASSIVE | mjDSBL_ACTUATION | mjDSBL_FRICTIONLOSS;
+        mjDSBL_GRAVITY | kNoPassiveForces | mjDSBL_ACTUATION | mjDSBL_FRICTIONLOSS;
   }
   if (options.time_constant) {
     if (!(*options.time_constant >= 2 * options.step))

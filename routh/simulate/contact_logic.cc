@@ -52,7 +52,7 @@ bool ContactLogic::persists(const Mode& mode, const std::vector<int>& scope) {
   const Candidate& c = candidate(mode);
   return c.solved && std::all_of(scope.begin(), scope.end(), [&](int k) {
            if (mode[k] == Grip::kOpen && !paper_friction(k))
-             return sign(c, Measure::kSeparation, k) > 0;
+             return sign(c, Measure::kSeparation, k) >= 0;
            return consistent(mode, k, {mode[k]});
          });
 }
@@ -134,19 +134,14 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
   const std::vector<std::vector<Grip>> choices = options(mode, scope, level);
   double count = 1;
   for (const auto& c : choices) count *= static_cast<double>(c.size());
-  if (count > policy::kHybridModes) {
-    throw std::runtime_error(std::to_string(scope.size()) +
-                             " contacts touch at once: too many modes to try; use time-stepping");
-  }
-
   ModeChoice found;
+  if (count > policy::kHybridModes) return found;
+
   std::vector<std::size_t> pick(scope.size(), 0);
-  int dependent = -1;
   Mode J(mode.size(), Grip::kOpen);
   for (bool more = true; more;) {
     for (std::size_t i = 0; i < scope.size(); ++i) J[scope[i]] = choices[i][pick[i]];
     const Candidate& c = candidate(J);
-    if (!c.layout.regular()) dependent = c.layout.dependent;
     bool holds = c.solved;
     for (std::size_t i = 0; holds && i < scope.size(); ++i)
       holds = consistent(J, scope[i], choices[i]);
@@ -164,11 +159,6 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
     for (std::size_t i = 0; i < scope.size() && !more; ++i) {
       more = ++pick[i] < choices[i].size();
       if (!more) pick[i] = 0;
-    }
-  }
-  if (found.modes.empty() && dependent >= 0) {
-    for (const auto& entry : candidates_) {
-      if (!entry.second.layout.regular()) kernel_.explain_singular(entry.second.layout);
     }
   }
   return found;
@@ -239,7 +229,8 @@ bool ContactLogic::cone_holds(const Candidate& c, int k) {
 
 bool ContactLogic::open_holds(const Candidate& c, int k, const std::vector<Grip>& allowed) {
   const bool paper = paper_friction(k);
-  if (!paper && sign(c, Measure::kSeparation, k) <= 0) return false;
+  // one that others keep from separating, without a force of its own, is as good as open
+  if (!paper && sign(c, Measure::kSeparation, k) < 0) return false;
   if (!paper && !(dt_pseudo_ > 0)) return true;
 
   // no force or impulse could keep it closed: U_k in J ∪ k

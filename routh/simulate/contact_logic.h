@@ -30,7 +30,8 @@ enum class FrictionModel {
   kPaper,    ///< P4's everywhere
 };
 
-/// Consistent modes that differ in their motion; exactly one is expected.
+/// Consistent modes that differ in their motion; exactly one is expected. None: friction jams, the
+/// constraints of all that could be depend on each other (A2), or there are too many to try.
 struct [[nodiscard]] ModeChoice {
   std::vector<Mode> modes;
   std::vector<ModeKernel::Response> solutions;  ///< v̇ and forces, or v⁺ and impulses

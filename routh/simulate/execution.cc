@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace routh::hybrid {
 
@@ -10,8 +11,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kNoForce = 1e-7;    // of the largest: a contact about to lose its force
-constexpr double kZenoTail = 1e-12;  // a tail shorter than this is passed over in any case [s]
+constexpr std::size_t kSingly = 6;  // contacts up to which impacts without collision are sought
+constexpr double kNoForce = 1e-7;   // of the largest: a contact about to lose its force
 
 /// The limbs that have no mass indeed; the others are ordinary bodies and need no law in the air.
 std::vector<Limb> massless(const System& system, const State& start, std::vector<Limb> limbs) {
@@ -83,6 +84,8 @@ void Execution::begin() {
       const double cn = kernel.normal_velocity(k);
       if (terms.contacts[k].phi > o.touching || std::abs(cn) > 1e-6) continue;
       mode[k] = start_grip(k);
+      // what others hold already is settled with them
+      if (!kernel.layout(mode).regular()) mode[k] = Grip::kOpen;
     }
   }
   enter(mode);
@@ -142,7 +145,9 @@ void Execution::enter(const Mode& next) {
 }
 
 void Execution::settle(double near) {
+  double instant = t;
   for (int transitions = 0; !recorder.stopped(); ++transitions) {
+    if (t > instant) instant = t, transitions = 0;
     kernel.evaluate(t, q, v);
     std::vector<int> scope, hitting;
     for (int k = 0; k < contacts(); ++k) {
@@ -170,23 +175,6 @@ void Execution::settle(double near) {
   start_flow();
 }
 
-bool Execution::unique(const ModeChoice& choice, const char* problem) {
-  if (choice.modes.size() == 1) return true;
-  std::string modes;
-  for (const Mode& m : choice.modes) modes.append(modes.empty() ? "" : " ").append(name(m));
-  const std::string after = " after mode " + name(mode);
-  if (choice.modes.empty()) {
-    recorder.stop(SimulationStatus::kJammed, std::string("no mode is consistent with ") + problem +
-                                                 after + Recorder::at(t) + "; friction jams");
-  } else {
-    recorder.stop(SimulationStatus::kAmbiguous, std::to_string(choice.modes.size()) +
-                                                    " modes are consistent with " + problem +
-                                                    after + Recorder::at(t) + ": " + modes +
-                                                    "; choose an impact law that decides");
-  }
-  return false;
-}
-
 void Execution::impact(const std::vector<int>& scope) {
   record(true);
   Event event{
@@ -199,13 +187,22 @@ void Execution::impact(const std::vector<int>& scope) {
   if (o.law || bounces) {
     law_impact(scope, event, next);
   } else {
+    const char* problem = o.dt_pseudo > 0 ? "PIV" : "IV";
     const ModeChoice choice = logic.impulse_velocity(mode, scope, o.dt_pseudo);
-    if (!unique(choice, o.dt_pseudo > 0 ? "PIV" : "IV")) return;
-    next = choice.modes[0];
-    v = choice.solutions[0].x;
-    for (std::size_t i = 0; i < scope.size(); ++i) {
-      event.impulse[2 * i] = choice.solutions[0].normal[scope[i]];
-      event.impulse[2 * i + 1] = choice.solutions[0].tangential[scope[i]];
+    if (several(choice, problem)) return;
+    if (!choice.modes.empty()) {
+      const std::size_t taken = decide(choice.modes);
+      const ModeKernel::Response& solution = choice.solutions[taken];
+      next = choice.modes[taken];
+      v = solution.x;
+      for (std::size_t i = 0; i < scope.size(); ++i) {
+        event.impulse[2 * i] = solution.normal[scope[i]];
+        event.impulse[2 * i + 1] = solution.tangential[scope[i]];
+      }
+      event.outcomes = static_cast<int>(choice.modes.size());
+      if (event.outcomes > 1) event.continuations = ways(choice.modes, taken);
+    } else if (!complementary_impact(scope, event, next)) {
+      return blocked(problem);
     }
   }
   enter(next);
@@ -217,7 +214,8 @@ void Execution::impact(const std::vector<int>& scope) {
     if (kernel.terms().contacts[k].e > 0 && !closed(touched[k])) touched[k] = start_grip(k);
   }
   note(std::move(event));
-  if (!recorder.stopped() && o.dt_pseudo == 0) pass_zeno(touched);
+  const double span = std::exchange(since_impact, 0);
+  if (!recorder.stopped() && o.dt_pseudo == 0) pass_zeno(span, touched);
 }
 
 void Execution::law_impact(const std::vector<int>& scope, Event& event, Mode& next) {
@@ -234,7 +232,7 @@ void Execution::take_outcome(const ReducedImpact& reduced, const Outcome& outcom
                              Mode& next) {
   v = reduced.lift(v, outcome.impulse);
   event.impulse = in_turn(reduced.problem, outcome.impulse, 1);
-  next = mode_after(reduced, outcome);
+  next = independent(mode_after(reduced, outcome), reduced, outcome);
 }
 
 Mode Execution::mode_after(const ReducedImpact& reduced, const Outcome& outcome) const {
@@ -257,11 +255,12 @@ Mode Execution::mode_after(const ReducedImpact& reduced, const Outcome& outcome)
 }
 
 bool Execution::without_collision(const std::vector<int>& scope) {
-  const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
   std::vector<int> sliding;
   for (std::size_t i = 0; i < scope.size(); ++i) {
     if (slides(mode[scope[i]])) sliding.push_back(static_cast<int>(i));
   }
+  if (sliding.empty() || scope.size() > kSingly) return false;
+  const ReducedImpact reduced = reduce(terms_with_mass(), v, scope);
   const auto chosen = impact_without_collision(reduced.problem, sliding);
   if (!chosen) return false;
   record(true);
@@ -335,46 +334,23 @@ void Execution::tell_others() {
 
 bool Execution::release(const std::vector<int>& scope) {
   if (logic.persists(mode, scope)) return false;
-  ModeChoice choice = logic.force_acceleration(mode, scope);
-  const std::vector<Mode> all = choice.modes;
-  const int outcomes = static_cast<int>(all.size());
-  if (outcomes > 1 && !o.strict) {
+  const ModeChoice choice = logic.force_acceleration(mode, scope);
+  if (several(choice, "FA")) return false;
+  if (choice.modes.empty()) {
+    if (without_collision(scope) || step_over(scope)) return true;
+    blocked("FA");
+    return false;
+  }
+  // contacts persist (A4)
+  std::size_t taken = 0;
+  if (choice.modes.size() > 1) {
     const Mode least = logic.least_change(mode, scope);
-    if (std::find(choice.modes.begin(), choice.modes.end(), least) != choice.modes.end())
-      choice.modes = {least};
+    const auto known = std::find(choice.modes.begin(), choice.modes.end(), least);
+    taken = known != choice.modes.end() ? static_cast<std::size_t>(known - choice.modes.begin())
+                                        : decide(choice.modes);
   }
-  if (choice.modes.empty() && without_collision(scope)) return true;
-  if (!unique(choice, "FA")) return false;
-  if (choice.modes[0] == mode) return false;
-  Event event{.time = t,
-              .v_minus = v,
-              .outcomes = outcomes,
-              .mode_before = mode,
-              .mode_after = choice.modes[0]};
-  if (outcomes > 1) {
-    event.continuations.push_back({choice.modes[0]});
-    for (const Mode& other : all) {
-      if (other != choice.modes[0]) event.continuations.push_back({other});
-    }
-  }
-  bool lifts = false, slips = false, sticks = false;
-  for (int k = 0; k < contacts(); ++k) {
-    const Grip from = mode[k], to = choice.modes[0][k];
-    if (from == to) continue;
-    event.contacts.push_back(k);
-    lifts = lifts || !closed(to);
-    slips = slips || (closed(from) && closed(to) && to != Grip::kStick);
-    sticks = sticks || (closed(from) && to == Grip::kStick);
-  }
-  event.kind = lifts    ? EventKind::kLiftOff
-               : slips  ? EventKind::kSlip
-               : sticks ? EventKind::kStick
-                        : EventKind::kTouchdown;
-  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
-  record(true);
-  enter(choice.modes[0]);
-  event.v_plus = v;
-  note(std::move(event));
+  if (choice.modes[taken] == mode) return false;
+  change_to(choice.modes[taken], choice.modes, taken);
   return true;
 }
 
@@ -397,49 +373,6 @@ void Execution::storm() {
                                                    std::to_string(o.storm_time) + " s" +
                                                    Recorder::at(t) + "; the last modes:" + word +
                                                    "; a pseudo-impulse may end it");
-}
-
-void Execution::pass_zeno(const Mode& touched) {
-  const auto found = zeno.impact(t, q, v, touched);
-  if (!found) return;
-  const double tail = found->state.time - t;
-  if (found->error > o.zeno_error && tail > kZenoTail) return;
-  if (!(tail >= 0) || found->state.time > o.end) return;
-
-  // all constraints of the tail together, corollary 1
-  Mode limit(mode.size(), Grip::kOpen);
-  for (const Mode& m : found->modes) {
-    for (int k = 0; k < contacts(); ++k) {
-      if (closed(m[k]) && !closed(limit[k])) limit[k] = m[k];
-    }
-  }
-  kernel.evaluate(found->state.time, found->state.q, found->state.v);
-  for (int k = 0; k < contacts(); ++k) {
-    if (closed(limit[k]) && std::abs(kernel.terms().contacts[k].phi) > 1e-6) {
-      kernel.evaluate(t, q, v);
-      return;
-    }
-  }
-  Event event{.time = found->state.time,
-              .kind = EventKind::kZeno,
-              .v_minus = v,
-              .mode_before = mode,
-              .mode_after = limit};
-  for (int k = 0; k < contacts(); ++k) {
-    if (closed(limit[k])) event.contacts.push_back(k);
-  }
-  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
-  t = found->state.time, q = found->state.q, v = found->state.v;
-  enter(limit);
-  event.v_plus = v;
-  extras.zeno.push_back({.state = {t, q, v},
-                         .ratio = std::pow(found->ratio, 1.0 / found->period),
-                         .period = found->period,
-                         .error = found->error + o.rtol * t,
-                         .event = static_cast<int>(log.events.size())});
-  zeno.clear();
-  recent.clear();
-  note(std::move(event));
 }
 
 }  // namespace routh::hybrid

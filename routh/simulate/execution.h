@@ -54,6 +54,9 @@ struct Execution {
   std::deque<double> recent;       // times of the last events
   std::string trouble;             // why the last flow that failed did
   Eigen::VectorXd phi, joint_gap;  // of gaps alone
+  double since_impact = 0;         // time passed [s]; not lost where time itself hardly moves
+  double stride = 0;               // of the last short step over a state without a mode [s]
+  bool begins = false;             // has the flow just begun?
   int futile = 0;                  // guards that fired at the beginning of a step without an event
 
   Execution(const System& s, const State& start, const HybridOptions& options);
@@ -87,9 +90,6 @@ struct Execution {
   /// `near`: gaps up to this are closed.
   void settle(double near);
 
-  /// A unique solution, or the end of the execution.
-  bool unique(const ModeChoice& choice, const char* problem);
-
   void impact(const std::vector<int>& scope);
 
   /// Any law of the engine; the mode is read off its outcome.
@@ -108,13 +108,41 @@ struct Execution {
   /// A transition without impulse when the forces ask for one.
   bool release(const std::vector<int>& scope);
 
+  /// The transition, among all that were consistent.
+  void change_to(const Mode& next, const std::vector<Mode>& all, std::size_t taken);
+  static EventKind kind_of(const Mode& after, const Mode& before);
+
   void note(Event event);
 
   void storm();
 
-  /// Past an accumulation point of impacts, when the last ones show its tail. `touched`: the mode
-  /// after this one, with the contacts that bounced closed.
-  void pass_zeno(const Mode& touched);
+  // where the logic does not decide
+
+  /// Which of several modes follows: the one in which most grips persist (A4), of those one drawn
+  /// by the seed.
+  std::size_t decide(const std::vector<Mode>& modes) const;
+  static std::vector<Continuation> ways(const std::vector<Mode>& modes, std::size_t taken);
+  /// Strict executions end where several modes are consistent.
+  bool several(const ModeChoice& choice, const char* problem);
+  /// The end, where nothing else is left.
+  void blocked(const char* problem);
+
+  /// IV as the simultaneous law of P1 (31), which has a solution also where contacts depend on each
+  /// other (A2 fails) or are many. False where friction jams.
+  bool complementary_impact(const std::vector<int>& scope, Event& event, Mode& next);
+  /// FA as the complementarity problem of a short step of time, which has a solution wherever the
+  /// friction cone is pointed, be it an impulse: the mode that its solution shows where it holds,
+  /// else the step itself. Steps that follow each other grow. False where friction jams.
+  bool step_over(const std::vector<int>& scope);
+  /// The wanted mode without contacts whose normals depend on those of others that press more.
+  Mode independent(Mode wanted, const ReducedImpact& reduced, const Outcome& outcome) const;
+  /// Limbs have a speck of mass in them.
+  Terms terms_with_mass() const;
+
+  /// Past an accumulation point of impacts, when the last ones show its tail. `span`: since the
+  /// impact before; `touched`: the mode after this one, with the contacts that bounced closed.
+  void pass_zeno(double span, const Mode& touched);
+  bool hop();
 
   // flow
 

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "routh/simulate/execution.h"
 #include "routh/simulate/reduce.h"
+#include "routh/simulate/root.h"
 
 namespace routh::hybrid {
 
@@ -20,12 +20,8 @@ constexpr double kDrift = 1e-11;     // of constraints before they are closed ag
 /// Where f changes its sign, to 1e-13 s: the last instant before and the first after it.
 template <typename F>
 std::pair<double, double> root(const F& f, double a, double b, double fa, double fb) {
-  if (fa == 0) return {a, a};
-  std::uintmax_t iterations = 100;
-  return boost::math::tools::toms748_solve(
-      f, a, b, fa, fb,
-      [](double low, double high) { return high - low <= std::max(1e-13, 4e-16 * std::abs(high)); },
-      iterations);
+  return bracketed_root(f, a, b, fa, fb,
+                        [](double t) { return std::max(1e-13, 4e-16 * std::abs(t)); });
 }
 
 }  // namespace
@@ -47,6 +43,7 @@ void Execution::start_flow() {
   solver.start(t, x, dxdt);
   read_guards();
   for (Guard& g : guards) g.armed = g.value > zero_of(g);
+  begins = true;
 }
 
 double Execution::guard_value(const Guard& g) {
@@ -97,6 +94,8 @@ double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd&
 }
 
 void Execution::advance() {
+  if (hop()) return;
+  begins = false;
   trouble.clear();
   const ode::StepStatus status = solver.step(field(), o.end);
   if (status != ode::StepStatus::kAccepted) {
@@ -196,6 +195,8 @@ double Execution::first_crossing(const Guard& g, double end, double rate0, doubl
 void Execution::accept(const std::vector<double>& ends, const std::vector<double>& rates,
                        bool looked) {
   record_between(solver.t());
+  since_impact += solver.t() - t;
+  if (solver.t() - t > stride) stride = 0;
   t = solver.t();
   q = solver.x().head(q.size()), v = solver.x().tail(v.size());
   if (looked) {
@@ -259,6 +260,7 @@ void Execution::measure_drift() {
 void Execution::take_event(const Guard& g, double at) {
   record_between(at);
   const bool moved = at > solver.t_old();
+  const double before = t;
   if (moved) {
     solver.shorten(field(), at);
     t = at;
@@ -282,6 +284,7 @@ void Execution::take_event(const Guard& g, double at) {
     }
     touching[g.contact] = Grip::kSlide;
   }
+  since_impact += t - before;
   if (g.kind == Guard::kRest) touching[g.contact] = Grip::kStick;
   const Guard::Kind kind = g.kind;
   const int contact = g.contact;

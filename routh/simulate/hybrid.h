@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -23,6 +24,9 @@
 /// - A9 does not always hold for limbs without mass: several modes may solve FA. Contacts persist
 ///   (A4): the one without just the constraints whose forces trend negative is taken if it is among
 ///   them, and the event tells how many there were.
+/// - Beyond A2 and A9: where no mode can be named, or too many could, the complementarity problem of
+///   the impact or of a short step of time decides; contacts whose normals depend on others that
+///   press stay open beside them.
 /// - Coulomb friction while sliding and sticking again, for bodies with mass (FrictionModel).
 /// - With δt = 0 a Zeno execution is carried over its accumulation point: the point is predicted
 ///   from the geometric tail, and the execution goes on in the mode of corollary 1.
@@ -35,7 +39,8 @@ struct HybridOptions {
   FrictionModel friction = FrictionModel::kAuto;
   /// None: the plastic map into the mode of IV or PIV; where contacts bounce, simultaneous.
   ImpactLaw law = {};
-  bool strict = false;  ///< stop where several modes are consistent, even when A4 selects one
+  bool strict = false;     ///< stop where several modes are consistent, even when A4 selects one
+  std::uint64_t seed = 0;  ///< draws where several are and none persists
   std::vector<Limb> limbs = {};   ///< coordinates without mass
   std::optional<Mode> mode = {};  ///< at the start; none: whatever touches
   double rtol = 1e-9;             ///< error of a step, relative
@@ -53,8 +58,8 @@ struct HybridOptions {
 };
 
 /// Throws std::invalid_argument for options out of range; for a start that penetrates, is not in
-/// its mode or has open joints; for dependent constraints, naming the pair (A2); for a limb whose
-/// motion nothing determines, naming it (A5).
+/// its mode or has open joints; for dependent constraints of a given mode, naming the pair (A2); for
+/// a limb whose motion nothing determines, naming it (A5).
 [[nodiscard]] Trajectory simulate(const System& system, const State& start,
                                   const HybridOptions& options);
 

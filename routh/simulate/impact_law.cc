@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/impact/lzb.h"
 #include "routh/impact/same_outcome.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
@@ -134,6 +135,28 @@ const std::vector<Law>& laws() {
        .options = {"seed", "threads"},
        .polygon = true,
        .colours = {"#1b7f79"}},
+      {.name = "binary",
+       .about = "one contact after the other, each by the algebraic law of Chatterjee and Ruina "
+                "(1998)",
+       .outcomes =
+           [](const ImpactProblem& p) {
+             std::vector<Outcome> all;
+             for (SequentialOutcome& s :
+                  sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes)
+               all.push_back(std::move(s.outcome));
+             return all;
+           },
+       .colours = {"#8a5a2b"}},
+      {.name = "lzb",
+       .about = "all contacts by the distributing rule of Liu, Zhao and Brogliato (2008)",
+       .options = {"stiffness", "exponent"},
+       .outcomes =
+           [](const ImpactProblem& p) {
+             LzbResult one = lzb(p);
+             return one.finished ? std::vector<Outcome>{std::move(one.outcome)}
+                                 : std::vector<Outcome>{};
+           },
+       .colours = {"#c2185b"}},
       {.name = "single",
        .about = "Routh's law at one contact",
        .options = {"contact"},

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "routh/impact/lzb.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
@@ -80,13 +81,30 @@ std::vector<PredictedOutcome> at_once(const MeasuredImpact& impact,
   return all;
 }
 
-std::vector<PredictedOutcome> in_turn(const MeasuredImpact& impact,
-                                      const ContactParameters& parameters) {
+std::vector<PredictedOutcome> one_by_one(const MeasuredImpact& impact,
+                                         const ContactParameters& parameters) {
   std::vector<PredictedOutcome> all;
   const SequentialOptions options{.max_impacts = 60, .max_states = 300};
   for (const SequentialOutcome& s : sequential(problem_of(impact, parameters), options).outcomes)
     all.push_back({lifted(impact, s.outcome.impulse), s.order.empty() ? -1 : s.order[0]});
   return all;
+}
+
+std::vector<PredictedOutcome> algebraic(const MeasuredImpact& impact,
+                                        const ContactParameters& parameters) {
+  std::vector<PredictedOutcome> all;
+  const SequentialOptions options{
+      .single = SingleLaw::kImpulseSpace, .max_impacts = 60, .max_states = 300};
+  for (const SequentialOutcome& s : sequential(problem_of(impact, parameters), options).outcomes)
+    all.push_back({lifted(impact, s.outcome.impulse), s.order.empty() ? -1 : s.order[0]});
+  return all;
+}
+
+std::vector<PredictedOutcome> distributed(const MeasuredImpact& impact,
+                                          const ContactParameters& parameters) {
+  const LzbResult r = lzb(problem_of(impact, parameters), {.steps = 30, .max_steps = 20'000});
+  if (!r.finished) return {};
+  return {{lifted(impact, r.outcome.impulse)}};
 }
 
 std::vector<PredictedOutcome> sampled(const MeasuredImpact& impact,
@@ -118,10 +136,13 @@ std::vector<PredictedOutcome> sampled(const MeasuredImpact& impact,
 
 std::vector<MeasuredLaw> measured_laws(std::uint64_t samples, std::uint64_t seed) {
   return {{"simultaneous", at_once},
-          {"sequential", in_turn},
-          {"set", [=](const MeasuredImpact& impact, const ContactParameters& parameters) {
+          {"sequential", one_by_one},
+          {"set",
+           [=](const MeasuredImpact& impact, const ContactParameters& parameters) {
              return sampled(impact, parameters, samples, seed);
-           }}};
+           }},
+          {"binary", algebraic},
+          {"lzb", distributed}};
 }
 
 ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const MeasuredLaw& law,
@@ -172,17 +193,21 @@ MeasuredDistance measure(const MeasuredImpact& impact,
   d.first = kinetic_distance(impact, first, impact.v_plus);
   d.nearest = nearest_to(impact.v_plus, &d.begins);
 
-  // the same error in a random direction of those that contacts can push to; what they cannot make
+  // the same error in random directions of those that contacts can push to; what they cannot make
   // stays as it is
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   const VectorXd error = impact.v_plus - first, inside = possible(impact, error);
   const Eigen::MatrixXd root = impact.M.llt().matrixU();
-  const VectorXd draw = VectorXd::NullaryExpr(error.size(), [&] { return normal(random); });
-  VectorXd other = possible(impact, root.triangularView<Eigen::Upper>().solve(draw));
-  const double length = std::sqrt(other.dot(impact.M * other));
-  if (length > 0) other *= std::sqrt(inside.dot(impact.M * inside)) / length;
-  d.control = nearest_to(first + (error - inside) + other);
+  std::vector<double> controls;
+  for (int k = 0; k < kControls; ++k) {
+    const VectorXd draw = VectorXd::NullaryExpr(error.size(), [&] { return normal(random); });
+    VectorXd other = possible(impact, root.triangularView<Eigen::Upper>().solve(draw));
+    const double length = std::sqrt(other.dot(impact.M * other));
+    if (length > 0) other *= std::sqrt(inside.dot(impact.M * inside)) / length;
+    controls.push_back(nearest_to(first + (error - inside) + other));
+  }
+  d.control = median(controls);
   return d;
 }
 

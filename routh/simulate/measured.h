@@ -54,7 +54,8 @@ struct MeasuredLaw {
   std::function<std::vector<PredictedOutcome>(const MeasuredImpact&, const ContactParameters&)>
       predict;
 };
-/// simultaneous (Poisson), sequential in every order (Stronge), and `samples` of the set (Stronge).
+/// simultaneous (Poisson), sequential in every order (Stronge), `samples` of the set (Stronge),
+/// binary (Newton), and lzb with contacts of equal stiffness after Hertz (Stronge).
 std::vector<MeasuredLaw> measured_laws(std::uint64_t samples, std::uint64_t seed);
 
 /// Friction and restitution that a law explains impacts best with: least mean distance to its
@@ -71,11 +72,13 @@ struct MeasuredDistance {
   double first = 0;    ///< to its first outcome
   double nearest = 0;  ///< to its nearest: chosen after the fact
   /// The control of that choice: to the outcome nearest to a measurement as far from the first, in
-  /// a random direction that impulses at the contacts can make.
+  /// a random direction that impulses at the contacts can make. The median of kControls of them: an
+  /// odd number, so that where errors have no preferred direction one is as often above as below.
   double control = 0;
   int outcomes = 0;
   int begins = -1;  ///< of the nearest
 };
+inline constexpr int kControls = 19;
 MeasuredDistance measure(const MeasuredImpact& impact,
                          const std::vector<PredictedOutcome>& outcomes, std::uint64_t seed);
 

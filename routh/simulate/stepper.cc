@@ -209,8 +209,11 @@ void Stepper::attempt(double dt) {
     const bool near = phi[k] <= reach;
     if (!near && !active[k]) continue;
     const Contact& contact = terms.contacts[i];
+    // what is closed as far as gaps are known is closed: what rounding leaves of them would make
+    // redundant contacts contradict each other
+    const bool apart = (near || joined[k]) && phi[k] > (vary ? kFound : 0);
     solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v_alpha, guesses[k],
-                       near || joined[k] ? std::max(0.0, phi[k]) / dt : 0);
+                       apart ? phi[k] / dt : 0);
     in_solver.push_back(static_cast<int>(i));
   }
   note_solved(solver.solve(o.tolerance), solver.residual());

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <numeric>
 
+#include "routh/simulate/root.h"
 #include "routh/simulate/stepper.h"
 
 namespace routh::stepping {
@@ -54,10 +54,8 @@ double Stepper::first_touch(double dt, const std::vector<int>& closing) {
     for (const int k : closing) least = std::min(least, phi_new[k]);
     return least;
   };
-  std::uintmax_t iterations = 100;
-  return boost::math::tools::toms748_solve(
-             least_gap, 0.0, 1.0, std::min(far, low_gap), high_gap,
-             [](double a, double b) { return b - a <= 1e-14; }, iterations)
+  return bracketed_root(least_gap, 0.0, 1.0, std::min(far, low_gap), high_gap,
+                        [](double) { return 1e-14; })
       .second;
 }
 

@@ -1,9 +1,10 @@
 #include "routh/simulate/stick_slip.h"
 
 #include <algorithm>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <numbers>
+
+#include "routh/simulate/root.h"
 
 namespace routh {
 
@@ -41,11 +42,10 @@ ExactStickSlip::ExactStickSlip(const Parameters& parameters, double end) : p_(pa
     double low = std::floor(t / pi + 0.5) * pi + angle, high = low;
     while (sign * slip_velocity(t, high) > 0) high += 0.01;
     if (high > low) {
-      std::uintmax_t iterations = 200;
-      high = boost::math::tools::toms748_solve([&](double s) { return slip_velocity(t, s); }, low,
-                                               high, boost::math::tools::eps_tolerance<double>(52),
-                                               iterations)
-                 .second;
+      const auto slip = [&](double s) { return slip_velocity(t, s); };
+      high = bracketed_root(slip, low, high, slip(low), slip(high), [](double s) {
+               return 4e-16 * s;
+             }).second;
     }
     x += slip_distance(t, high);
     t = high;

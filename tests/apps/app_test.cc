@@ -448,7 +448,7 @@ TEST_F(App, ModelsAreAnsweredOrRefusedWithAReason) {
       {"impact quadruped --state lnd", "did you mean 'land'"},
       {"impact quadruped --qpos 1,2", "has 2 numbers; the model has 19"},
       {"impact quadruped --qpos " + high, "fl_foot/floor 0.2"},
-      {"impact quadruped --qpos " + deep, "penetrates"},
+      {"impact quadruped --as-is --qpos " + deep, "penetrates"},
       {"impact quadruped --qvel 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0", "no contact approaches"},
 #ifdef ROUTH_HAS_EXACT
       {"impact quadruped --law exact", "more than two contacts"},

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <random>
 
+#include "impact/cradle.h"
 #include "random_problem.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
@@ -16,6 +17,8 @@ using Eigen::Matrix2d;
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
+using test::balls_after;
+using test::cradle;
 
 constexpr Restitution kAll[] = {Restitution::kNewton, Restitution::kPoisson, Restitution::kStronge};
 
@@ -27,20 +30,6 @@ ImpactProblem bouncing(ImpactProblem p, double e, Restitution means = Restitutio
 
 double gain(const ImpactProblem& p, const VectorXd& impulse) {
   return test::energy_change(p, impulse) / (p.c.squaredNorm() / p.G.diagonal().maxCoeff());
-}
-
-/// Balls of unit mass in a row, the first with unit speed, the others at rest and touching.
-ImpactProblem cradle(int balls) {
-  const int m = balls - 1;
-  MatrixXd J = MatrixXd::Zero(2 * m, balls);
-  for (int i = 0; i < m; ++i) J(i, i) = -1, J(i, i + 1) = 1;
-  return {.G = J * J.transpose(), .c = J * VectorXd::Unit(balls, 0), .mu = VectorXd::Zero(m)};
-}
-VectorXd balls_after(const ImpactProblem& p, const VectorXd& impulse) {
-  const int m = p.contacts();
-  VectorXd v = VectorXd::Unit(m + 1, 0);
-  for (int i = 0; i < m; ++i) v[i] -= impulse[i], v[i + 1] += impulse[i];
-  return v;
 }
 
 /// The path by many small steps: explicit, with nothing in common with single.cc.
@@ -395,6 +384,40 @@ TEST(Restitution, OneContactAtOnceIsPoissonsPathWhereSlipNeitherStopsNorTurns) {
     const SimultaneousResult at_once = simultaneous(bouncing(p, 0.4));
     EXPECT_TRUE(test::among(at_once.outcomes, path.c_plus, 1e-8 * p.c.norm())) << k;
   }
+}
+
+TEST(Restitution, BinaryCollisionsKeepNewtonsRatioFrictionInItsConeAndAddNoEnergy) {
+  std::mt19937 random(12);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int k = 0; k < 300; ++k) {
+    ImpactProblem p =
+        bouncing(test::random_impact(random, 1, 3 + k % 3, 1 + k % 2).problem, uniform(random));
+    if (p.c[0] >= 0) continue;
+    const double scale = std::pow(10, 18 * uniform(random) - 9);  // masses
+    p.G *= scale;
+    const auto outcomes = sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes;
+    ASSERT_EQ(outcomes.size(), 1u) << k;
+    const Outcome& o = outcomes[0].outcome;
+    EXPECT_NEAR(o.c_plus[0], -p.e[0] * p.c[0], 1e-9 * p.c.norm());
+    EXPECT_LE(o.impulse.tail(p.tangents).norm(), p.mu[0] * o.impulse[0] + 1e-9 * o.impulse.norm());
+    EXPECT_LE(0.5 * o.impulse.dot(p.c + o.c_plus), 1e-9 * p.c.squaredNorm() / p.G(0, 0)) << k;
+    // within the cone nothing but PII - PI acts across: the slip that PI leaves is stopped
+    if (o.impulse.tail(p.tangents).norm() < 0.99 * p.mu[0] * o.impulse[0]) {
+      const VectorXd left =
+          o.c_plus.tail(p.tangents) - p.e[0] * (-p.c[0] / p.G(0, 0)) * p.G.col(0).tail(p.tangents);
+      EXPECT_LE(left.norm(), 1e-7 * p.c.norm()) << k;
+    }
+  }
+}
+
+TEST(Restitution, BinaryCollisionsOfTheCradleAreTheTextbooks) {
+  const ImpactProblem p = bouncing(cradle(4), 1);
+  const auto outcomes = sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes;
+  ASSERT_EQ(outcomes.size(), 1u);
+  EXPECT_LE((balls_after(p, outcomes[0].outcome.impulse) - VectorXd::Unit(4, 3)).norm(), 1e-12);
+  EXPECT_THROW((void)sequential(bouncing(cradle(3), 1, Restitution::kStronge),
+                                {.single = SingleLaw::kImpulseSpace}),
+               std::invalid_argument);
 }
 
 TEST(Restitution, UnitsDoNotMatter) {

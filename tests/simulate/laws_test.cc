@@ -22,7 +22,8 @@ TEST(Laws, HaveOneNameEachAndSayWhatTheyAre) {
     EXPECT_EQ(&law_named(one.name), &one);
   }
   EXPECT_EQ(laws().front().name, "all");
-  EXPECT_EQ(impact_law_names(), (std::vector<std::string>{"simultaneous", "sequential", "set"}));
+  EXPECT_EQ(impact_law_names(),
+            (std::vector<std::string>{"simultaneous", "sequential", "set", "binary", "lzb"}));
   EXPECT_THROW((void)law_named("none"), std::invalid_argument);
   EXPECT_THROW((void)impact_law("exact"), std::invalid_argument);
 }

@@ -254,26 +254,6 @@ TEST(Recorder, LimitsOfStepsKeepWhatWasDone) {
   EXPECT_GT(springs.final.time, 0);
 }
 
-TEST(Recorder, AHybridExecutionThatReachesASingularPoseKeepsTheWay) {
-  // two points of one body meet the floor together after a fall: the second normal depends on the
-  // first where the body cannot turn
-  PlanarMechanism p;
-  p.add(Body{.name = "a",
-             .joint = Joint::kPrismatic,
-             .axis = Eigen::Vector2d::UnitY(),
-             .mass = 1,
-             .inertia = 1});
-  p.gravity = Eigen::Vector2d(0, -kG);
-  p.add(ContactPair{"left", {0, Eigen::Vector2d(-0.1, 0)}, Edge{}, 0});
-  p.add(ContactPair{"right", {0, Eigen::Vector2d(0.1, 0)}, Edge{}, 0});
-  const Trajectory t =
-      simulate(p, {0, VectorXd::Ones(1), VectorXd::Zero(1)}, HybridOptions{.end = 1, .every = 0.1});
-  EXPECT_TRUE(t.stopped());
-  EXPECT_NE(t.message.find("t = 0.45"), std::string::npos) << t.message;
-  EXPECT_EQ(t.time.back(), t.final.time);
-  EXPECT_GE(t.time.size(), 5u);
-}
-
 TEST(Recorder, EventsAreInTheOrderOfTime) {
   Recorder recorder(0, {});
   recorder.log.events = {{.time = 2}, {.time = 1, .kind = EventKind::kSlip}, {.time = 1}};

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "routh/impact/simultaneous.h"
+#include "routh/impact/solve_one.h"
+#include "routh/model/kkt.h"
+#include "routh/simulate/execution.h"
+
+/// Where the logic of contacts does not decide: several modes are consistent with the state, or
+/// none is that it can name.
+namespace routh::hybrid {
+
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr int kAllOutcomes = 6;          // contacts up to which all outcomes of a step are sought
+constexpr double kFirstStride = 1e-7;    // of the short steps [s]; each next one is twice as long
+constexpr double kLongestStride = 1e-4;  // [s]
+constexpr double kSpeck = 1e-6;          // mass of limbs without any, of the largest there is
+constexpr double kJump = 1e3;            // times what forces do in a step: an impact
+
+/// One number for each decision, well mixed.
+std::uint64_t draw(std::uint64_t seed, std::uint64_t decision) {
+  std::uint64_t x = seed + 0x9e3779b97f4a7c15ull * (decision + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+/// Outcomes of the simultaneous law: all of them where contacts are few, else one.
+std::vector<Outcome> outcomes_of(const ImpactProblem& problem) {
+  if (problem.contacts() > kAllOutcomes) {
+    const VectorXd rest = VectorXd::Zero(problem.c.size());
+    if (auto one = OneSolver(problem).solve(problem.c, {}, rest, 1e-10)) return {*one};
+  }
+  return simultaneous(problem).outcomes;
+}
+
+/// What all impulses together push with.
+double pressure(const Outcome& outcome) { return outcome.impulse.cwiseAbs().sum(); }
+
+}  // namespace
+
+std::size_t Execution::decide(const std::vector<Mode>& modes) const {
+  std::vector<std::size_t> best;
+  long most = -1;
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    long kept = 0;
+    for (int k = 0; k < contacts(); ++k) kept += closed(mode[k]) && modes[i][k] == mode[k];
+    if (kept > most) most = kept, best.clear();
+    if (kept == most) best.push_back(i);
+  }
+  return best[draw(o.seed, log.events.size()) % best.size()];
+}
+
+std::vector<Continuation> Execution::ways(const std::vector<Mode>& modes, std::size_t taken) {
+  std::vector<Continuation> all{{modes[taken]}};
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    if (i != taken) all.push_back({modes[i]});
+  }
+  return all;
+}
+
+bool Execution::several(const ModeChoice& choice, const char* problem) {
+  if (!o.strict || choice.modes.size() < 2) return false;
+  std::string modes;
+  for (const Mode& m : choice.modes) modes.append(modes.empty() ? "" : " ").append(name(m));
+  recorder.stop(SimulationStatus::kAmbiguous,
+                std::to_string(choice.modes.size()) + " modes are consistent with " + problem +
+                    " after mode " + name(mode) + Recorder::at(t) + ": " + modes +
+                    "; choose an impact law that decides");
+  return true;
+}
+
+Terms Execution::terms_with_mass() const {
+  Terms terms = kernel.terms();
+  const double largest = terms.M.diagonal().maxCoeff();
+  for (const Limb& limb : kernel.limbs()) {
+    double& own = terms.M(limb.coordinate, limb.coordinate);
+    own = std::max(own, kSpeck * largest);
+  }
+  return terms;
+}
+
+bool Execution::complementary_impact(const std::vector<int>& scope, Event& event, Mode& next) {
+  const Terms terms = terms_with_mass();
+  const ReducedImpact reduced = reduce(terms, v, scope);
+  const std::vector<Outcome> found = outcomes_of(reduced.problem);
+  if (found.empty()) return false;
+  std::vector<Mode> modes;
+  for (const Outcome& outcome : found)
+    modes.push_back(independent(mode_after(reduced, outcome), reduced, outcome));
+  const std::size_t taken = decide(modes);
+  event.outcomes = static_cast<int>(found.size());
+  if (found.size() > 1) event.continuations = ways(modes, taken);
+  take_outcome(reduced, found[taken], event, next);
+  return true;
+}
+
+Mode Execution::independent(Mode wanted, const ReducedImpact& reduced,
+                            const Outcome& outcome) const {
+  // those that press most come first; what they hold needs no others
+  std::vector<int> order(reduced.contacts.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return outcome.impulse[a] > outcome.impulse[b]; });
+  Mode kept(wanted.size(), Grip::kOpen);
+  for (const int i : order) {
+    const int k = reduced.contacts[i];
+    if (!closed(wanted[k])) continue;
+    kept[k] = wanted[k];
+    if (!kernel.layout(kept).regular()) kept[k] = Grip::kOpen;
+  }
+  return kept;
+}
+
+bool Execution::step_over(const std::vector<int>& scope) {
+  const double h = stride = std::clamp(2 * stride, kFirstStride, kLongestStride);
+  if (t + h > o.end) return false;
+  const Terms terms = terms_with_mass();
+  std::vector<int> near = scope;
+  for (int k = 0; k < contacts(); ++k) {
+    const bool reached = terms.contacts[k].phi + 2 * h * kernel.normal_velocity(k) <= 0;
+    if (reached && std::find(scope.begin(), scope.end(), k) == scope.end()) near.push_back(k);
+  }
+
+  // P3's step: what forces do in it, what contacts add, and gaps that may close but not more
+  ReducedImpact reduced = reduce(terms, v, near);
+  const VectorXd a = Mobility(terms.M, terms.A).acceleration(terms.forces, terms.joint_bias);
+  ImpactProblem& p = reduced.problem;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    const Contact& c = terms.contacts[near[i]];
+    const auto row = static_cast<Eigen::Index>(i);
+    p.c[row] += h * (c.Jn.dot(a) + c.bias_n) + std::max(0.0, c.phi) / h;
+    p.c[p.tangent(static_cast<int>(i))] += h * (c.Jt.row(0).dot(a) + c.bias_t);
+  }
+  p.e.resize(0);
+  std::vector<Outcome> found = outcomes_of(p);
+  if (found.empty()) return false;
+  // forces rather than impulses, where there is a choice
+  const auto least = std::min_element(
+      found.begin(), found.end(),
+      [](const Outcome& one, const Outcome& other) { return pressure(one) < pressure(other); });
+  std::iter_swap(found.begin(), least);
+  const Outcome& taken = found.front();
+  const Mode next = independent(mode_after(reduced, taken), reduced, taken);
+
+  // a mode that holds needs no step
+  if (next != mode && logic.persists(next, scope)) {
+    change_to(next, {next}, 0);
+    return true;
+  }
+  const VectorXd push = reduced.W * taken.impulse;
+  const bool jump =
+      push.cwiseAbs().maxCoeff() > kJump * h * (a.cwiseAbs().maxCoeff() + v.cwiseAbs().maxCoeff());
+  record(true);
+  Event event{.time = t, .contacts = near, .v_minus = v, .mode_before = mode, .mode_after = next};
+  event.q = q;
+  event.outcomes = static_cast<int>(found.size());
+  v += h * a + push;
+  if (!jump) t += h, since_impact += h, q += h * v;
+  enter(next);
+  event.time = t, event.v_plus = v;
+  event.kind = jump ? EventKind::kImpact : kind_of(mode, event.mode_before);
+  if (jump) {
+    event.impulse = in_turn(p, taken.impulse, 1);
+  } else {
+    event.v_minus = v;
+    event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(near.size()));
+  }
+  note(std::move(event));
+  return true;
+}
+
+EventKind Execution::kind_of(const Mode& after, const Mode& before) {
+  bool lifts = false, slips = false, sticks = false;
+  for (std::size_t k = 0; k < after.size(); ++k) {
+    const Grip from = before[k], to = after[k];
+    if (from == to) continue;
+    lifts = lifts || !closed(to);
+    slips = slips || (closed(from) && closed(to) && to != Grip::kStick);
+    sticks = sticks || (closed(from) && to == Grip::kStick);
+  }
+  return lifts    ? EventKind::kLiftOff
+         : slips  ? EventKind::kSlip
+         : sticks ? EventKind::kStick
+                  : EventKind::kTouchdown;
+}
+
+void Execution::change_to(const Mode& next, const std::vector<Mode>& all, std::size_t taken) {
+  Event event{.time = t,
+              .kind = kind_of(next, mode),
+              .v_minus = v,
+              .outcomes = static_cast<int>(all.size()),
+              .mode_before = mode,
+              .mode_after = next};
+  if (all.size() > 1) event.continuations = ways(all, taken);
+  for (int k = 0; k < contacts(); ++k) {
+    if (mode[k] != next[k]) event.contacts.push_back(k);
+  }
+  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
+  record(true);
+  enter(next);
+  event.v_plus = v;
+  note(std::move(event));
+}
+
+void Execution::blocked(const char* problem) {
+  recorder.stop(SimulationStatus::kJammed, std::string("no mode is consistent with ") + problem +
+                                               " after mode " + name(mode) + Recorder::at(t) +
+                                               "; friction jams");
+}
+
+}  // namespace routh::hybrid
