@@ -13,6 +13,7 @@ using Eigen::VectorXd;
 
 constexpr double kTurn = 0.02;  // of a slip in space, in one straight piece [rad]
 constexpr double kSlow = 1e-5;  // of the velocities: a slip in space that can be stopped at once
+constexpr double kStop = 1.0 / 64;   // the least part of a step in which it is
 constexpr double kStopped = 1e-12;   // and that has been
 constexpr int kMostPieces = 2'000;   // of a step
 constexpr int kSweeps = 400;         // of the problem of the rates
@@ -87,7 +88,7 @@ void BounceWalk::find_rates(const VectorXd& bound) {
     // what friction needs to stop a slow slip
     const double most = 0.5 * problem_.mu[i] * rate_[i] * G.diagonal().segment(t, k).maxCoeff();
     if (k == 2 && sticks[i] && most > 0 && c_.segment(t, k).norm() > 0)
-      stops_ = std::min(stops_, c_.segment(t, k).norm() / most);
+      stops_ = std::min(stops_, std::max(kStop, c_.segment(t, k).norm() / most));
   }
   change_ = G * rate_;
   if (!open_questions) return;
