@@ -159,6 +159,36 @@ TEST(Lzb, NoEnergyIsGainedAndWithoutFrictionAndLossNoneIsLost) {
   }
 }
 
+// Four contacts hold what three would: slips stop together, to rounding.
+TEST(Lzb, ABoxThatFallsOnItsFaceComesToAnEnd) {
+  std::mt19937 random(24);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int k = 0; k < 40; ++k) {
+    VectorXd W(6);
+    W << 1, 1, 1, 3 + uniform(random), 3 + uniform(random), 3 + uniform(random);
+    MatrixXd J(12, 6);
+    for (int i = 0; i < 4; ++i) {
+      const double x = i % 2 ? 0.5 : -0.5, y = i / 2 ? 0.5 : -0.5, z = -1;
+      J.row(i) << 0, 0, 1, y, -x, 0;
+      J.row(4 + 2 * i) << 1, 0, 0, 0, z, -y;
+      J.row(5 + 2 * i) << 0, 1, 0, -z, 0, x;
+    }
+    VectorXd v(6);
+    const double turns = std::pow(10, -1 - k % 8);
+    for (int i = 0; i < 6; ++i) v[i] = turns * uniform(random);
+    v[2] = -1;
+    ImpactProblem p{.G = J * W.asDiagonal() * J.transpose(),
+                    .c = J * v,
+                    .mu = VectorXd::Constant(4, 0.5 + 0.5 * (k % 3)),
+                    .tangents = 2};
+    p.e = VectorXd::Constant(4, 0.25 * (k % 4));
+    const LzbResult r = lzb(p, {.steps = 50});
+    ASSERT_TRUE(r.finished) << k;
+    EXPECT_LE(gained(p, r.outcome), 1e-9) << k;
+    EXPECT_LE(r.outcome.residual, 1e-9) << k;
+  }
+}
+
 TEST(Lzb, WhatItDoesNotHaveIsRefused) {
   ImpactProblem p = bouncing_cradle(0.5);
   EXPECT_THROW((void)lzb(p, {.stiffness = VectorXd::Ones(3)}), std::invalid_argument);
