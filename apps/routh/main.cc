@@ -201,6 +201,18 @@ void refuse_empty(CLI::App& app) {
   }
 }
 
+/// A first word that is no command; options are CLI11's matter.
+void refuse_unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(command->get_name());
+  if (word.starts_with("-") || io::index_of(known, word) >= 0) return;
+  const std::string close = io::nearest(word, known);
+  throw io::InputError(fmt::format("there is no command '{}'; {}", word,
+                                   close.empty() ? "'routh --help' lists them"
+                                                 : "did you mean '" + close + "'?"));
+}
+
 /// Descriptions of options in lines that fit beside their names.
 class Help : public CLI::Formatter {
  public:
@@ -279,6 +291,7 @@ void define(CLI::App& app, Session& session) {
 }
 
 void obey(CLI::App& app, const Session& session) {
+  if (session.command.size() > 1) refuse_unknown(app, session.command[1]);
   // CLI11 takes them from the end
   app.parse(std::vector<std::string>(session.command.rbegin(), session.command.rend() - 1));
 }

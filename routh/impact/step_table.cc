@@ -49,17 +49,23 @@ int solve_slowly(const void* context, const double* c, const double* lambda_max,
 
 /// Data x = [c; λmax] of steps that occur, one per column: the velocities on a few walks with fresh
 /// bounds.
-MatrixXd trial_steps(WalkTask task, int walks) {
+MatrixXd trial_steps(WalkTask task, int walks, const std::function<bool()>& stop) {
   const int m = task.contacts, limit = 20;
   task.limit = limit;
-  std::vector<Walk> ends(walks);
-  std::vector<double> paths(static_cast<std::size_t>(walks) * (limit + 2) * 2 * m);
-  walk_function_for("baseline")(task, 0, walks, ends.data(), paths.data());
+  constexpr int kTogether = 8;
+  std::vector<Walk> ends(kTogether);
+  std::vector<double> paths(static_cast<std::size_t>(kTogether) * (limit + 2) * 2 * m);
   std::vector<VectorXd> trials;
   for (int w = 0; w < walks; ++w) {
-    for (int k = 0; k < ends[w].steps; ++k) {
+    if (w % kTogether == 0) {
+      if (stop && stop()) break;
+      walk_function_for("baseline")(task, w, std::min(kTogether, walks - w), ends.data(),
+                                    paths.data());
+    }
+    const int one = w % kTogether;
+    for (int k = 0; k < ends[one].steps; ++k) {
       VectorXd x(3 * m);
-      x.head(2 * m) = Eigen::Map<const VectorXd>(&paths[(w * (limit + 2) + k) * 2 * m], 2 * m);
+      x.head(2 * m) = Eigen::Map<const VectorXd>(&paths[(one * (limit + 2) + k) * 2 * m], 2 * m);
       // low-discrepancy bounds: any spread over the box does
       for (int i = 0; i < m; ++i)
         x[2 * m + i] =
@@ -155,7 +161,8 @@ StepTable::StepTable(const ImpactProblem& given, double h, double final_step,
 
   // every regular mode: its impulse and its inequalities as rows over x
   const std::vector<RegularMode> regular = regular_modes(problem, stop);
-  if (stop && stop()) return;
+  const auto stopped = [&] { return stop && stop(); };
+  if (stopped()) return;
   for (const RegularMode& mode : regular) {
     impulse_.insert(impulse_.end(), mode.impulse.data(), mode.impulse.data() + mode.impulse.size());
     std::uint32_t zeros = 0;
@@ -165,7 +172,7 @@ StepTable::StepTable(const ImpactProblem& given, double h, double final_step,
 
   // blocks of 64 in the order of enumeration: modes that share hyperplanes are close
   std::vector<std::vector<Plane>> blocks;
-  for (std::size_t first = 0; first < regular.size(); first += 64) {
+  for (std::size_t first = 0; first < regular.size() && !stopped(); first += 64) {
     const std::size_t modes = std::min<std::size_t>(64, regular.size() - first);
     members_.push_back(~std::uint64_t{0} >> (64 - modes));
     blocks.push_back(distinct_planes(regular, first));
@@ -173,8 +180,11 @@ StepTable::StepTable(const ImpactProblem& given, double h, double final_step,
 
   // stored with all hyperplanes for the trial walks, then with those that these show to be useful
   store(blocks);
-  const MatrixXd trials = trial_steps(task(), policy::trial_walks(m));
-  for (std::vector<Plane>& planes : blocks) planes = most_useful(std::move(planes), trials);
+  const MatrixXd trials = trial_steps(task(), policy::trial_walks(m), stop);
+  for (std::vector<Plane>& planes : blocks) {
+    if (stopped()) return;
+    planes = most_useful(std::move(planes), trials);
+  }
   store(blocks);
 }
 

@@ -25,7 +25,7 @@ namespace routh {
 class StepTable {
  public:
   /// For steps of size h [N s] and, where `final_step` is positive, one more of that size.
-  /// A table that `stop` ended early has no modes and serves for nothing.
+  /// A table that `stop` ended early is not whole and serves for nothing.
   StepTable(const ImpactProblem& problem, double h, double final_step = 0,
             const std::function<bool()>& stop = {});
 

@@ -25,6 +25,14 @@ void expect_refused(const std::vector<std::pair<std::string, std::string>>& case
   }
 }
 
+TEST_F(Options, CommandsThatAreNotThereGetAHint) {
+  expect_refused({
+      {"impac pushing", "there is no command 'impac'; did you mean 'impact'?"},
+      {"'' pushing", "there is no command ''; 'routh --help' lists them"},
+      {"pushing", "there is no command 'pushing'"},
+  });
+}
+
 TEST_F(Options, OfOtherLawsAreRefused) {
   expect_refused({
       {"impact pushing --keep 100", "--keep belongs to --law set; this is --law all"},
