@@ -80,7 +80,11 @@ ModeSolutions solve_mode(const ImpactProblem& problem, const ContactModes& modes
   const VectorXd size =
       VectorXd::Ones(s.K.rows()) + s.Z.cwiseAbs() * (problem.G.cwiseAbs() * (s.P * x).cwiseAbs());
   const auto [u, kernel, defect] = system.solve_singular(-s.R * x, size);
-  if (defect > lcp::kInconsistent) return result;
+  if (defect > lcp::kInconsistent) {
+    // regular perhaps: as G is given it has a solution, its last digits may deny it
+    if (system.pivot() > lcp::kNoise) consider(precise_outcome(problem, s, x, bound), -1, tolerance);
+    return result;
+  }
   const bool consistent = defect <= lcp::kConsistent;
   result.decided = consistent;
   result.all = lcp::count_subsets(s.Fu.rows(), kernel.cols()) <= most_corners;

@@ -29,7 +29,7 @@ std::optional<Outcome> precise_outcome(const ImpactProblem& problem, const ModeS
   QuadVector impulse = fixed;
   if (K.size() > 0) {
     const Eigen::FullPivLU<QuadMatrix> lu(QuadMatrix(row.asDiagonal() * K * column.asDiagonal()));
-    if (lu.matrixLU().diagonal().cwiseAbs().minCoeff() < lcp::kSingular) return {};
+    if (lu.matrixLU().diagonal().cwiseAbs().minCoeff() < lcp::kNoise) return {};
     const QuadVector free = problem.c.cast<Quad>() + G * fixed;
     const QuadVector rhs = -row.cwiseProduct(QuadVector(Z * free));
     impulse += S * column.cwiseProduct(QuadVector(lu.solve(rhs)));

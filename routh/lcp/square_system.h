@@ -7,8 +7,8 @@ namespace routh::lcp {
 
 /// Pivots below this, relative to the terms that make up a matrix, are rounding: the matrix is
 /// singular. Above kSafe double precision solves it; between the two its solution is exact only in
-/// higher precision.
-inline constexpr double kSingular = 1e-14, kSafe = 1e-7;
+/// higher precision. A pivot above kNoise is more than the rounding of a few sums explains.
+inline constexpr double kNoise = 2e-15, kSingular = 1e-14, kSafe = 1e-7;
 
 /// A singular system whose defect is below kConsistent has solutions, above kInconsistent it has
 /// none. Between the two rounding cannot decide.
