@@ -289,12 +289,12 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, names=None, cone=None, edges=
     v -- generalised velocity before the impact, nv [m/s, rad/s]
     A -- bilateral rows (joints), A v = 0
     law -- "all": every outcome of simultaneous and sequential and a few samples of set; or
-        another of `routh.LAWS`: "simultaneous", "sequential", "set", "exact", "witnesses", "binary", "single"
+        another of `routh.LAWS`: "simultaneous", "sequential", "set", "exact", "witnesses", "binary", "lzb", "single"
     names -- of the contacts (default: A, B, ..)
     cone, edges -- in space: "circular" or "polygon", and of how many edges
     options -- of the law: samples, seed, threads, draws, order, single, step [N s], limit,
-        final_step [N s], keep, coverage, contact, maximize, minimize, contains, max_seconds,
-        max_polyhedra
+        final_step [N s], keep, coverage, contact, stiffness, exponent, maximize, minimize,
+        contains, max_seconds, max_polyhedra
     progress -- True or False to show it, or a function of the part that is done
 
     >>> r = impact([[1, 0], [0, 1]], [[0, 1]], [[1, 0]], 0.5, [1, -1])

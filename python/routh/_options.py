@@ -127,27 +127,40 @@ _KINDS = {
     "jacobians": lambda n, x: one_of(n, x, ["start", "midpoint"]),
     "friction": lambda n, x: one_of(n, x, ["auto", "coulomb", "p4"]),
     "detection": flag, "stabilise": flag, "strict": flag, "exact": flag, "impact_only": flag,
-    "project": flag,
+    "project": flag, "exponent": lambda n, x: number(n, x, 1, 10),
     "law": lambda n, x: one_of(n, x, _core.through_time() + ["plastic"]),
 }
 
 
-def checked(given, allowed, where):
+def _positives(name, value):
+    try:
+        values = list(value)
+    except TypeError:
+        values = [value]
+    return [_positive(name, x) for x in values]
+
+
+#: Of laws, where methods of simulation mean something else.
+_LAW_KINDS = {"stiffness": _positives}
+
+
+def checked(given, allowed, where, kinds=None):
     """Options that were given, each of its kind; those that belong elsewhere are refused."""
+    kinds = {**_KINDS, **(kinds or {})}
     options = {}
     for name, value in given.items():
         if name not in allowed:
-            known = name in _KINDS or any(name in o for o in _LAW_OPTIONS.values())
+            known = name in kinds or any(name in o for o in _LAW_OPTIONS.values())
             raise (ValueError if known else TypeError)(
                 f"{name} does not belong to {where}; known are {', '.join(sorted(allowed)) or 'none'}")
         if value is not None:
-            options[name] = _KINDS[name](name, value) if name in _KINDS else value
+            options[name] = kinds[name](name, value) if name in kinds else value
     return options
 
 
 def law_options(law, given):
     one_of("law", law, LAWS)
-    return checked(given, _LAW_OPTIONS[law], f"law {law!r}")
+    return checked(given, _LAW_OPTIONS[law], f"law {law!r}", _LAW_KINDS)
 
 
 @contextlib.contextmanager

@@ -48,6 +48,8 @@ io::Asked asked_of(const py::dict& options) {
   take(options, "order", asked.order);
   take(options, "single", asked.single);
   take(options, "contact", asked.contact);
+  take(options, "stiffness", asked.stiffness);
+  take(options, "exponent", asked.exponent);
   take(options, "coverage", asked.coverage);
   take(options, "figure", asked.figure);
   take(options, "max_polyhedra", asked.exact.max_polyhedra);

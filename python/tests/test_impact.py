@@ -306,3 +306,19 @@ def test_without_mujoco_its_data_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ImportError, match="needs MuJoCo's own Python package"):
         routh.from_mujoco(None, None)
+
+
+def test_lzb_takes_the_stiffness_of_contacts():
+    m = routh.load("newtons-cradle")
+    equal = m.impact(law="lzb").outcomes[0]
+    assert np.allclose(equal.velocity, [-0.0709, 0.0763, 0.9946], atol=2e-4)
+    # a stiff first contact is done before the second begins: the last ball flies off alone
+    first = m.impact(law="lzb", stiffness=[1e6, 1], exponent=1).outcomes[0]
+    assert np.allclose(first.velocity, [0, 0, 1], atol=5e-3)
+    for wrong in (0, -1, [1, 0], [1, float("nan")], "stiff", [1, 2, 3]):
+        with pytest.raises(ValueError, match="stiffness"):
+            m.impact(law="lzb", stiffness=wrong)
+    with pytest.raises(ValueError, match="exponent"):
+        m.impact(law="lzb", exponent=0.5)
+    with pytest.raises(ValueError, match="stiffness"):
+        m.impact(law="set", stiffness=1)
