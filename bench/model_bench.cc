@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "routh/impact/set_valued.h"
+#include "routh/impact/step_solver.h"
 #include "routh/mujoco/system.h"
 #include "routh/simulate/reduce.h"
 #include "routh/simulate/time_stepping.h"
@@ -73,23 +74,71 @@ void outcomes(const Case& c, const ImpactProblem& p) {
              r.samples - r.terminated);
 }
 
-void steps(const Case& c, double h, double end) {
-  mujoco::System system(std::string(ROUTH_SCENARIOS) + "/" + c.model + ".xml");
-  const State start = system.keyframe(c.state);
-  system.set_control(c.state);
-  const int count = static_cast<int>(end / h);
+struct Moving {
+  std::string name, state;
+  mujoco::System system;
+  State start;
+};
 
-  TimeStepper stepper(system, start, {.h = h, .alpha = 1, .touching = 1e-6});
+Moving scenario(const Case& c) {
+  mujoco::System system(std::string(ROUTH_SCENARIOS) + "/" + c.model + ".xml");
+  system.set_control(c.state);
+  const State start = system.keyframe(c.state);
+  return {c.model, c.state, std::move(system), start};
+}
+
+/// `bodies` as MJCF, on a floor.
+Moving world(const std::string& name, const std::string& state, const std::string& bodies,
+             int contacts) {
+  // room for MuJoCo 2.2.2, which takes memory beforehand
+  const std::string text = fmt::format(
+      "<mujoco><size nconmax='{}' njmax='{}' nstack='{}'/><worldbody>"
+      "<geom name='floor' type='plane' size='5 5 .1'/>{}</worldbody></mujoco>",
+      contacts, 4 * contacts, 1'000'000 + 40'000 * contacts, bodies);
+  mujoco::System system = mujoco::System::from_text(text, name + ".xml");
+  const State start = system.home();
+  return {name, state, std::move(system), start};
+}
+
+constexpr double kHalf[] = {0.1, 0.05, 0.03};  // of a brick [m]
+
+std::string brick(int number, double x, int level) {
+  return fmt::format(
+      "<body pos='{} 0 {}'><freejoint/><geom name='brick{}' type='box' size='{} {} {}' mass='2' "
+      "friction='.6'/></body>",
+      x, kHalf[2] * (2 * level + 1), number, kHalf[0], kHalf[1], kHalf[2]);
+}
+
+Moving stack(int boxes) {
+  std::string bodies;
+  for (int k = 0; k < boxes; ++k) bodies += brick(k, 0, k);
+  return world(fmt::format("{} boxes", boxes), "rest", bodies, 16 * boxes);
+}
+
+/// In running bond: every brick stands on two, on eight corners.
+Moving wall(int rows, int columns) {
+  std::string bodies;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c)
+      bodies += brick(r * columns + c, 2.04 * kHalf[0] * (c + (r % 2) / 2.0), r);
+  }
+  return world(fmt::format("{} bricks", rows * columns), "rest", bodies, 10 * rows * columns);
+}
+
+void steps(const Moving& moving, double h, int count) {
+  const State& start = moving.start;
+  TimeStepper stepper(moving.system, start, {.h = h, .alpha = 1, .touching = 1e-6});
   double began = processor_seconds();
   for (int k = 0; k < count; ++k) stepper.step();
   const double ours = (processor_seconds() - began) / count;
 
-  mjModel* model = mj_copyModel(nullptr, system.model());
+  mjModel* model = mj_copyModel(nullptr, moving.system.model());
   model->opt.timestep = h;
   mjData* data = mj_makeData(model);
   std::copy(start.q.begin(), start.q.end(), data->qpos);
   std::copy(start.v.begin(), start.v.end(), data->qvel);
-  std::copy(system.control().begin(), system.control().end(), data->ctrl);
+  const Eigen::VectorXd& control = moving.system.control();
+  std::copy(control.begin(), control.end(), data->ctrl);
   double deepest = 0;
   began = processor_seconds();
   for (int k = 0; k < count; ++k) {
@@ -99,9 +148,47 @@ void steps(const Case& c, double h, double end) {
   const double theirs = (processor_seconds() - began) / count;
   mj_deleteData(data);
   mj_deleteModel(model);
-  fmt::print("{:<14} {:<8} {:>10.1f} {:>14.1e} {:>12.1e} {:>12.1f} {:>14.1e} {:>10.2f}\n", c.model,
-             c.state, 1e6 * ours, stepper.log().max_penetration,
+  fmt::print("{:<14} {:<8} {:>10.1f} {:>14.1e} {:>12.1e} {:>12.1f} {:>14.1e} {:>10.2f}\n",
+             moving.name, moving.state, 1e6 * ours, stepper.log().max_penetration,
              stepper.log().stepping()->max_residual, 1e6 * theirs, deepest, ours / theirs);
+}
+
+/// Capsules that MuJoCo has let fall into a box until they rest: one step of theirs, with no guess.
+void cold_solve(int capsules, double h) {
+  std::string bodies;
+  for (const auto& [x, y] : {std::pair(1, 0), std::pair(-1, 0), std::pair(0, 1), std::pair(0, -1)})
+    bodies += fmt::format("<geom type='plane' pos='{} {} 0' zaxis='{} {} 0' size='1 1 .1'/>",
+                          -0.3 * x, -0.3 * y, x, y);
+  for (int k = 0; k < capsules; ++k) {
+    bodies += fmt::format(
+        "<body pos='{} {} {}' euler='{} {} 0'><freejoint/><geom type='capsule' size='.04 .06' "
+        "mass='{}' friction='.6'/></body>",
+        0.12 * (k % 4) - 0.18, 0.12 * (k / 4 % 4) - 0.18, 0.1 + 0.22 * (k / 16), 37 * k % 180,
+        53 * k % 180, k % 3 + 1);
+  }
+  const Moving pile = world("capsules", "pile", bodies, 20 * capsules);
+  mjModel* model = mj_copyModel(nullptr, pile.system.model());
+  mjData* data = mj_makeData(model);
+  while (data->time < 4) mj_step(model, data);
+  const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(data->qpos, model->nq),
+                        v = Eigen::Map<const Eigen::VectorXd>(data->qvel, model->nv);
+  mj_deleteData(data);
+  mj_deleteModel(model);
+
+  const Terms terms = pile.system.terms(q, v);
+  StepSolver solver(pile.system.groups(), pile.system.nv());
+  const double began = processor_seconds();
+  solver.set_inertia(terms.M);
+  Eigen::VectorXd pushed;
+  solver.apply_inverse(h * terms.forces, pushed);
+  pushed += v;
+  for (const Contact& contact : terms.contacts) {
+    if (contact.phi <= 0) solver.add_contact({contact.Jn, contact.Jt, contact.mu}, pushed, {});
+  }
+  const bool solved = solver.solve(1e-8);
+  fmt::print("{:<14} {:<8} {:>10.1f} {:>12} contacts {:>12.1e} {:>12} systems{}\n", pile.name,
+             pile.state, 1e3 * (processor_seconds() - began), solver.contacts(), solver.residual(),
+             solver.systems(), solved ? "" : ", NOT solved");
 }
 
 }  // namespace
@@ -122,5 +209,9 @@ int main() {
       "{:<14} {:<8} {:>10} {:>14} {:>12} {:>12} {:>14} {:>10}\n",
       mj_versionString(), "model", "state", "us a step", "penetration m", "residual", "mj_step us",
       "penetration m", "ratio");
-  for (const Case& c : cases) steps(c, 1e-3, 1);
+  for (const Case& c : cases) steps(scenario(c), 1e-3, 1000);
+  for (const int boxes : {1, 5, 10, 20, 50}) steps(stack(boxes), 1e-3, 1000 / boxes);
+  steps(wall(10, 20), 1e-3, 20);
+  fmt::print("\none cold solve, ms\n");
+  for (const int capsules : {20, 50, 100, 150}) cold_solve(capsules, 1e-3);
 }

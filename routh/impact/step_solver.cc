@@ -10,16 +10,10 @@
 #include "routh/lcp/positive.h"
 
 namespace routh {
-namespace {
 
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
-
-constexpr double kDiagonal = 1e-9;  // added to the rows, relative; refinement removes its effect
-constexpr int kMostPivoted = 500;   // unknowns of a system whose rows change places
-
-}  // namespace
 
 StepSolver::StepSolver(std::vector<int> groups, int nv) : starts_(std::move(groups)), nv_(nv) {
   starts_.push_back(nv);
@@ -47,9 +41,11 @@ void StepSolver::set_edges(int edges) {
 }
 
 void StepSolver::set_inertia(const MatrixXd& inertia) {
+  inertia_.resize(inverse_.size());
   for (std::size_t g = 0; g < inverse_.size(); ++g) {
     const int start = starts_[g], size = size_of(static_cast<int>(g));
     const auto block = inertia.block(start, start, size, size);
+    inertia_[g] = block;
     if (size == 3) {
       inverse_[g] = Eigen::Matrix3d(block).inverse();
     } else if (size == 2) {
@@ -81,6 +77,7 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
 }
 
 void StepSolver::set_inverse(const MatrixXd& inverse) {
+  inertia_.clear();
   for (std::size_t g = 0; g < inverse_.size(); ++g) {
     const int size = size_of(static_cast<int>(g));
     inverse_[g] = inverse.block(starts_[g], starts_[g], size, size);
@@ -266,102 +263,6 @@ void StepSolver::assemble() {
   }
 }
 
-/// The unknowns that stand at a row of a contact.
-void StepSolver::add_unknowns(const StepContact& contact, int row) {
-  if (contact.mode == Grip::kOpen || (contact.saturated && row == contact.n)) return;
-  Unknown one{.count = 1, .rows = {row}, .push = {1}};
-  const int t = contact.n + 1;
-  if (contact.mode == Grip::kStick) {
-    unknown_.push_back(one);
-  } else if (row == contact.n) {
-    if (contact.mode == Grip::kSlide) {
-      one = {.count = 3,
-             .rows = {row, t, t + 1},
-             .push = {1, contact.mu * contact.u.x(), contact.mu * contact.u.y()}};
-    } else {
-      const double slope = contact.mode == Grip::kSlidePositive ? -contact.mu : contact.mu;
-      one = {.count = 2, .rows = {row, t}, .push = {1, slope}};
-    }
-    unknown_.push_back(one);
-  } else if (row == t && contact.mode == Grip::kSlide && contact.across) {
-    one = {.count = 2,
-           .rows = {t, t + 1},
-           .push = {contact.w.x(), contact.w.y()},
-           .weighed = 2,
-           .eq = {contact.w.x(), contact.w.y()},
-           .give = contact.give};
-    unknown_.push_back(one);
-  }
-}
-
-/// The equations of the current modes: bilateral rows, normals that press, tangents that stick. A
-/// sliding contact's friction follows its normal impulse.
-bool StepSolver::factor_modes() {
-  const int n = static_cast<int>(rows_.size());
-  unknown_.clear();
-  position_.resize(n + 1);
-  for (int k = 0; k < n; ++k) {
-    position_[k] = static_cast<int>(unknown_.size());
-    const int r = order_[k];
-    if (r < bilateral_) {
-      unknown_.push_back({.count = 1, .rows = {r}, .push = {1}});
-    } else {
-      add_unknowns(contacts_[owner_[r]], r);
-    }
-  }
-  position_[n] = static_cast<int>(unknown_.size());
-
-  const int m = static_cast<int>(unknown_.size());
-  lu_.reset(m);
-  const auto entry = [&](const Unknown& a, const Unknown& b) {
-    double value = 0;
-    for (int i = 0; i < a.weighed; ++i) {
-      const double* row = G_.data() + static_cast<std::size_t>(rank_[a.rows[i]]) * n;
-      double sum = b.push[0] * row[rank_[b.rows[0]]];
-      for (int j = 1; j < b.count; ++j) sum += b.push[j] * row[rank_[b.rows[j]]];
-      value += a.eq[i] * sum;
-    }
-    return value;
-  };
-  const auto diagonal = [&](const Unknown& a) {
-    const double moves = own(a.rows[0]);
-    return moves > 0 ? entry(a, a) + a.give + (kDiagonal + proximal_) * moves : 1;
-  };
-  for (int i = 0; i < m; ++i) {
-    const Unknown& a = unknown_[i];
-    const int from = position_[first_[rank_[a.rows[0]]]];
-    lu_.begin_row(i, from);
-    for (int j = from; j < i; ++j) {
-      lu_.below(i, j) = entry(a, unknown_[j]);
-      lu_.above(i, j) = entry(unknown_[j], a);
-    }
-    lu_.diagonal(i) = diagonal(a);
-  }
-  ++systems_;
-  pivoted_ = false;
-  factored_ = lu_.factor(1e-12);
-  if (factored_ || !may_pivot_ || m > kMostPivoted) return factored_;
-
-  // much friction turns the sign of a pivot: rows have to change places
-  MatrixXd K = MatrixXd::Zero(m, m);
-  for (int i = 0; i < m; ++i) {
-    for (int j = position_[first_[rank_[unknown_[i].rows[0]]]]; j < i; ++j) {
-      K(i, j) = entry(unknown_[i], unknown_[j]);
-      K(j, i) = entry(unknown_[j], unknown_[i]);
-    }
-    K(i, i) = diagonal(unknown_[i]);
-  }
-  dense_.compute(K);
-  pivoted_ = factored_ = dense_.matrixLU().diagonal().cwiseAbs().minCoeff() > 0;
-  return factored_;
-}
-
-void StepSolver::solve_factored(std::vector<double>& x) {
-  if (!pivoted_) return lu_.solve(x);
-  Eigen::Map<VectorXd> all(x.data(), static_cast<Eigen::Index>(x.size()));
-  all = dense_.solve(VectorXd(all)).eval();
-}
-
 double StepSolver::sliding_inertia(int contact, double slip) const {
   const StepContact& c = contacts_[contact];
   const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
@@ -389,53 +290,6 @@ void StepSolver::apply_rows() {
     if (proximal_ > 0) sum += proximal_ * own(static_cast<int>(r)) * (x_[r] - base_[r]);
     c_plus_[r] = sum;
   }
-}
-
-bool StepSolver::solve_modes() {
-  // from the impulses so far: what redundant rows leave open stays as it is
-  y_.resize(unknown_.size());
-  for (std::size_t i = 0; i < unknown_.size(); ++i) {
-    const Unknown& a = unknown_[i];
-    y_[i] = a.eq[0] * x_[a.rows[0]];
-    if (a.weighed == 2) y_[i] += a.eq[1] * x_[a.rows[1]];
-  }
-  std::fill(x_.begin(), x_.end(), 0.0);
-  for (const StepContact& contact : contacts_) {
-    if (!contact.saturated || contact.mode == Grip::kOpen) continue;
-    x_[contact.n] = contact.most;
-    const double friction = contact.mu * contact.most;
-    if (contact.mode == Grip::kSlide) {
-      x_[contact.n + 1] = friction * contact.u.x(), x_[contact.n + 2] = friction * contact.u.y();
-    } else if (contact.mode != Grip::kStick) {
-      x_[contact.n + 1] = contact.mode == Grip::kSlidePositive ? -friction : friction;
-    }
-  }
-  for (std::size_t i = 0; i < unknown_.size(); ++i) {
-    const Unknown& a = unknown_[i];
-    for (int k = 0; k < a.count; ++k) x_[a.rows[k]] += a.push[k] * y_[i];
-  }
-  apply_rows();
-  double worst = 0;
-  for (int pass = 0; pass < 8; ++pass) {
-    worst = 0;
-    rhs_.resize(unknown_.size());
-    for (std::size_t i = 0; i < unknown_.size(); ++i) {
-      const Unknown& a = unknown_[i];
-      rhs_[i] = -a.eq[0] * c_plus_[a.rows[0]] - a.give * y_[i];
-      if (a.weighed == 2) rhs_[i] -= a.eq[1] * c_plus_[a.rows[1]];
-      worst = std::max(worst, std::abs(rhs_[i]));
-    }
-    if (worst <= 1e-14 * scale_) return true;
-    if (pass > 2 && worst <= 1e-12 * scale_) return true;
-    solve_factored(rhs_);
-    for (std::size_t i = 0; i < unknown_.size(); ++i) {
-      const Unknown& a = unknown_[i];
-      y_[i] += rhs_[i];
-      for (int k = 0; k < a.count; ++k) x_[a.rows[k]] += a.push[k] * rhs_[i];
-    }
-    apply_rows();
-  }
-  return worst <= 1e-9 * scale_;
 }
 
 /// Does a contact press more than it may, or less than it has to?

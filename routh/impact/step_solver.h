@@ -36,7 +36,9 @@ struct StepGuess {
 /// repeat. The guess comes from the last step, so that a step without events costs one linear
 /// system; groups of velocities that the inertia does not couple keep that system narrow
 /// (ProfileLu). Redundant rows (a box on two corners) are met with a diagonal of 1e-9 and iterative
-/// refinement, which selects the impulses nearest to those of the guess.
+/// refinement, which selects the impulses nearest to those of the guess. Where many contacts hold
+/// few bodies the system is eliminated by velocities instead of rows (step_solver_systems.cc): a
+/// wall of 200 bricks with 1 600 contacts takes 0.07 s a step instead of 9.
 ///
 /// In space the direction of a slip is unknown too. Newton's method on the natural map
 /// xt = proj_{μ xn C}(z), z = xt - ct⁺/g, makes it linear once more: with u = z/|z| and w across
@@ -166,6 +168,12 @@ class StepSolver {
   void assemble();
   void add_unknowns(const StepContact& contact, int row);
   bool factor_modes();
+  bool factor_rows();
+  bool velocities_pay();
+  bool factor_velocities();
+  void gather_parts();
+  void solve_velocities(std::vector<double>& y);
+  double diagonal_of(const Unknown& unknown) const;
   void solve_factored(std::vector<double>& x);
   bool solve_modes();
   bool active_set(int most);
@@ -194,7 +202,7 @@ class StepSolver {
 
   std::vector<int> starts_;  // of the groups, then nv
   int nv_;
-  std::vector<Eigen::MatrixXd> inverse_;  // of each group
+  std::vector<Eigen::MatrixXd> inertia_, inverse_;  // of each group; in contact space G alone
   std::vector<Eigen::PartialPivLU<Eigen::MatrixXd>> decomposed_;
   Eigen::VectorXd u_, column_;
 
@@ -214,7 +222,13 @@ class StepSolver {
   std::vector<int> position_;  // first unknown at or after each rank
   lcp::ProfileLu lu_;
   Eigen::PartialPivLU<Eigen::MatrixXd> dense_;  // where a profile cannot be kept
-  bool pivoted_ = false;
+  enum class Elimination { kRows, kRowsPivoted, kVelocities } elimination_ = Elimination::kRows;
+  struct Part {
+    int group, offset;  // of eq_ and push_
+  };
+  std::vector<Part> parts_;
+  std::vector<int> part_of_, first_group_;
+  std::vector<double> eq_, push_, push_of_;
   bool may_pivot_ = false;  // small impulses are looked for first: they need no pivots
   std::vector<double> rhs_, y_;
   bool restarted_ = false;  // from impulses that are not those of the last step
