@@ -164,6 +164,59 @@ TEST(StepSolver, GroupsDoNotChangeTheAnswer) {
   EXPECT_LT((split.velocity_change() - whole.velocity_change()).norm(), 1e-12);
 }
 
+/// Thin plates on each other, each on a grid of points: as many contacts as one likes on few
+/// bodies.
+struct Plates {
+  static constexpr int kGrid = 5;
+  int count;
+  VectorXd v = VectorXd::Zero(6 * count);
+
+  std::vector<Contact> contacts() const {
+    std::vector<Contact> all;
+    for (int plate = 0; plate < count; ++plate) {
+      for (int k = 0; k < kGrid * kGrid; ++k) {
+        const double x = k % kGrid - 0.5 * (kGrid - 1), y = k / kGrid - 0.5 * (kGrid - 1);
+        MatrixXd point(3, 6);
+        point << 0, 0, 1, y, -x, 0, 1, 0, 0, 0, 0, -y, 0, 1, 0, 0, 0, x;
+        MatrixXd rows = MatrixXd::Zero(3, 6 * count);
+        rows.middleCols(6 * plate, 6) = point;
+        if (plate > 0) rows.middleCols(6 * (plate - 1), 6) = -point;
+        Contact contact;
+        contact.Jn = rows.row(0);
+        contact.Jt = rows.bottomRows(2);
+        contact.mu = 0.5;
+        all.push_back(contact);
+      }
+    }
+    return all;
+  }
+
+  VectorXd after_impact() const {
+    std::vector<int> groups;
+    for (int plate = 0; plate < count; ++plate) groups.push_back(6 * plate);
+    StepSolver solver(groups, 6 * count);
+    solver.set_inertia(MatrixXd::Identity(6 * count, 6 * count));
+    for (const Contact& contact : contacts()) add(solver, contact, v);
+    EXPECT_TRUE(solver.solve()) << solver.residual();
+    return v + solver.velocity_change();
+  }
+};
+
+// Friction takes μ times the normal velocity; it acts at the height of the centre.
+TEST(StepSolver, ManyContactsOfOneBodySlideAsOneWould) {
+  Plates plate{1};
+  plate.v.head<3>() << 8, 6, -1;
+  VectorXd expected = VectorXd::Zero(6);
+  expected.head<2>() << 8 - 0.5 * 0.8, 6 - 0.5 * 0.6;
+  EXPECT_LT((plate.after_impact() - expected).norm(), 1e-8);
+}
+
+TEST(StepSolver, ManyContactsOfManyBodiesStopThem) {
+  Plates plates{12};
+  for (int plate = 0; plate < plates.count; ++plate) plates.v[6 * plate + 2] = -1;
+  EXPECT_LT(plates.after_impact().norm(), 1e-8);
+}
+
 TEST(StepSolver, MissingInertiaIsNamed) {
   StepSolver solver({0}, 3);
   MatrixXd M = MatrixXd::Identity(3, 3);
