@@ -102,13 +102,15 @@ std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
 }
 
 const std::vector<Law>& laws() {
+  using Stop = std::function<bool()>;
   static const std::vector<Law> list{
       {.name = "all",
        .about = "every outcome of simultaneous and sequential, and a few samples of set",
        .options = {"samples", "seed", "threads", "draws", "order", "single"}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
-       .outcomes = [](const ImpactProblem& p) { return simultaneous(p).outcomes; },
+       .outcomes = [](const ImpactProblem& p,
+                      const Stop& stop) { return simultaneous(p, {.stop = stop}).outcomes; },
        .colours = {"#1f5fbf"}},
       {.name = "sequential",
        .about = "one contact after the other, in every order",
@@ -139,10 +141,10 @@ const std::vector<Law>& laws() {
        .about = "one contact after the other, each by the algebraic law of Chatterjee and Ruina "
                 "(1998)",
        .outcomes =
-           [](const ImpactProblem& p) {
+           [](const ImpactProblem& p, const Stop& stop) {
              std::vector<Outcome> all;
              for (SequentialOutcome& s :
-                  sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes)
+                  sequential(p, {.single = SingleLaw::kImpulseSpace, .stop = stop}).outcomes)
                all.push_back(std::move(s.outcome));
              return all;
            },
@@ -151,8 +153,8 @@ const std::vector<Law>& laws() {
        .about = "all contacts by the distributing rule of Liu, Zhao and Brogliato (2008)",
        .options = {"stiffness", "exponent"},
        .outcomes =
-           [](const ImpactProblem& p) {
-             LzbResult one = lzb(p);
+           [](const ImpactProblem& p, const Stop& stop) {
+             LzbResult one = lzb(p, {.stop = stop});
              return one.finished ? std::vector<Outcome>{std::move(one.outcome)}
                                  : std::vector<Outcome>{};
            },
@@ -187,7 +189,7 @@ ImpactLaw impact_law(const Law& of, std::uint64_t seed) {
   if (!of.outcomes)
     throw std::invalid_argument("law '" + of.name + "': simulations need one that gives outcomes");
   return [all = of.outcomes, name = of.name](const ImpactProblem& problem, std::uint64_t) {
-    const std::vector<Outcome> outcomes = all(problem);
+    const std::vector<Outcome> outcomes = all(problem, {});
     if (outcomes.empty()) no_outcome(name);
     return ChosenOutcome{outcomes.front(), static_cast<int>(outcomes.size())};
   };

@@ -16,8 +16,9 @@ struct Law {
   std::string about;                      ///< in a few words
   std::vector<std::string> options = {};  ///< of `routh impact` that are for this law
   /// Every outcome, of a law that has finitely many; none: results of the law have a form of their
-  /// own.
-  std::function<std::vector<Outcome>(const ImpactProblem&)> outcomes = {};
+  /// own. `stop`, where given, is asked now and then; true ends the work with what was found.
+  std::function<std::vector<Outcome>(const ImpactProblem&, const std::function<bool()>& stop)>
+      outcomes = {};
   /// For simulations, which take one outcome of each impact; none: the first of `outcomes`.
   std::function<ImpactLaw(std::uint64_t seed)> drawn = {};
   bool polygon = false;                   ///< friction cones in space must have edges
