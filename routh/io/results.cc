@@ -148,7 +148,9 @@ Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) 
 ImpactReport report_law(const ImpactCase& impact, const Law& law,
                         const std::function<bool()>& stop) {
   ImpactReport report{.law = law.name};
-  report.known.listed = law.outcomes(impact.problem(), stop);
+  Listed listed = law.outcomes(impact.problem(), stop);
+  report.known.listed = std::move(listed.outcomes);
+  report.known.all_listed = listed.all;
   report.known.stopped = stop && stop();
   for (const Outcome& outcome : report.known.listed) {
     report.paths.push_back(outcome_row(impact, law.name, outcome));

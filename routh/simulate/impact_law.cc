@@ -109,8 +109,11 @@ const std::vector<Law>& laws() {
        .options = {"samples", "seed", "threads", "draws", "order", "single"}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
-       .outcomes = [](const ImpactProblem& p,
-                      const Stop& stop) { return simultaneous(p, {.stop = stop}).outcomes; },
+       .outcomes =
+           [](const ImpactProblem& p, const Stop& stop) {
+             SimultaneousResult found = simultaneous(p, {.stop = stop});
+             return Listed{std::move(found.outcomes), found.enumerated && !found.stopped};
+           },
        .colours = {"#1f5fbf"}},
       {.name = "sequential",
        .about = "one contact after the other, in every order",
@@ -142,11 +145,12 @@ const std::vector<Law>& laws() {
                 "(1998)",
        .outcomes =
            [](const ImpactProblem& p, const Stop& stop) {
-             std::vector<Outcome> all;
-             for (SequentialOutcome& s :
-                  sequential(p, {.single = SingleLaw::kImpulseSpace, .stop = stop}).outcomes)
-               all.push_back(std::move(s.outcome));
-             return all;
+             SequentialResult found =
+                 sequential(p, {.single = SingleLaw::kImpulseSpace, .stop = stop});
+             Listed listed{{}, found.complete && found.unfinished.empty()};
+             for (SequentialOutcome& s : found.outcomes)
+               listed.outcomes.push_back(std::move(s.outcome));
+             return listed;
            },
        .colours = {"#8a5a2b"}},
       {.name = "lzb",
@@ -155,8 +159,8 @@ const std::vector<Law>& laws() {
        .outcomes =
            [](const ImpactProblem& p, const Stop& stop) {
              LzbResult one = lzb(p, {.stop = stop});
-             return one.finished ? std::vector<Outcome>{std::move(one.outcome)}
-                                 : std::vector<Outcome>{};
+             if (!one.finished) return Listed{{}, false};
+             return Listed{{std::move(one.outcome)}};
            },
        .colours = {"#c2185b"}},
       {.name = "single",
@@ -189,7 +193,7 @@ ImpactLaw impact_law(const Law& of, std::uint64_t seed) {
   if (!of.outcomes)
     throw std::invalid_argument("law '" + of.name + "': simulations need one that gives outcomes");
   return [all = of.outcomes, name = of.name](const ImpactProblem& problem, std::uint64_t) {
-    const std::vector<Outcome> outcomes = all(problem, {});
+    const std::vector<Outcome> outcomes = all(problem, {}).outcomes;
     if (outcomes.empty()) no_outcome(name);
     return ChosenOutcome{outcomes.front(), static_cast<int>(outcomes.size())};
   };

@@ -134,7 +134,7 @@ TEST(SetValued, NoSampleIsDoneWhereRoundingHidesWhetherItGainedEnergy) {
     const Eigen::Vector3d v(0, -1, 0.3);
     const ImpactProblem p{
         .G = J * W * J.transpose(), .c = J * v, .mu = VectorXd::Constant(3, 0.8), .tangents = 1};
-    const SetResult r = set_valued(p, {.samples = 256, .step = 0.3, .limit = 50, .keep = 256});
+    const SetResult r = set_valued(p, {.samples = 64, .step = 0.3, .limit = 50, .keep = 64});
     EXPECT_TRUE(width > 1e3 || r.terminated == r.samples) << width;
     EXPECT_TRUE(r.terminated < r.samples || r.unsolved == 0);
     const auto energy = [&](const Eigen::Vector3d& at) { return 0.5 * at.dot(W.inverse() * at); };
