@@ -8,6 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "routh/impact/cone.h"
 #include "routh/impact/outer_bound.h"
@@ -463,8 +464,9 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
     }
     return finish(WitnessStatus::kFound);
   }
-  const OrderSpace space{RationalImpact(problem)};
-  if (!space.exact.decided) return finish(WitnessStatus::kHidden);
+  RationalImpact rational(problem);
+  if (!rational.decided) return finish(WitnessStatus::kHidden);
+  const OrderSpace space(std::move(rational));
 
   std::vector<SearchTarget> sought;
   for (const WitnessTarget& target : targets) {
