@@ -3,6 +3,7 @@ set(ROUTH_PRIVATE_HEADERS
   impact/automaton.h
   impact/bounce_walk.h
   impact/draws.h
+  impact/one_circular.h
   impact/orders.h
   impact/outer_bound.h
   impact/precise.h

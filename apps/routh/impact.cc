@@ -95,7 +95,8 @@ std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport&
                : "the budget was spent before even an outer set was complete; raise --max-seconds "
                  "or --max-polyhedra";
   if (report.law == "set" && report.set()->unsolved > 0)
-    return fmt::format("{} samples met a step without a solution", report.set()->unsolved);
+    return fmt::format("{} samples met a step without a solution, or one that rounding hides",
+                       report.set()->unsolved);
   if (report.law == "set" && report.set()->terminated > 0)
     return "there is no exact set to compare with";
   if (report.law == "set") return "no sample ended; raise --limit or --step";

@@ -208,7 +208,9 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
       a.outcomes = known.simultaneous->outcomes;
       known = judged(p, std::move(known));
     } else {
-      known.listed = a.outcomes = law_named(law).outcomes(p);
+      Listed listed = law_named(law).outcomes(p, {});
+      known.listed = a.outcomes = std::move(listed.outcomes);
+      known.all_listed = listed.all;
       known = judged(p, std::move(known));
     }
     if (const std::optional<bool> is = known.unique()) a.unique = *is;

@@ -61,7 +61,8 @@ struct [[nodiscard]] Ambiguity {
   /// Samples differ only by what a step of finite size makes of them: see differ_by_step().
   bool coarse = false;
   std::optional<ExactResult> exact = {};
-  std::vector<Outcome> listed = {};  ///< of any other law: all it has
+  std::vector<Outcome> listed = {};  ///< of any other law
+  bool all_listed = true;            ///< all it has
   bool stopped = false;              ///< told to end early
 
   // what follows from them, see judged()
@@ -78,7 +79,7 @@ struct [[nodiscard]] Ambiguity {
   bool all_modes() const { return !simultaneous || simultaneous->enumerated; }
   bool all_orders() const { return !sequential || (sequential->complete && !one_order); }
   /// Was everything searched that can be?
-  bool searched() const { return all_modes() && all_orders() && !stopped; }
+  bool searched() const { return all_modes() && all_orders() && all_listed && !stopped; }
   /// Did every search end at an outcome?
   bool ended() const;
   /// Is the outcome unique, by these laws? Nothing: one was found, but others may exist.

@@ -203,6 +203,7 @@ StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
         random.begin_step(step);
         bounds.draw(
             step, [&](Eigen::Index i) { return pushes(static_cast<int>(i)); }, random, bound);
+        return true;
       },
       with_path);
   s.sample.index = index;
@@ -219,7 +220,7 @@ StepwiseSample BounceWalk::follow(const Bounds& bounds, bool with_path) {
   while (!over() && s.sample.steps <= options_.limit && !s.unsolved) {
     const bool last = s.sample.steps == options_.limit;
     if (last && options_.final_step <= 0) break;
-    bounds(static_cast<int>(s.sample.steps), bound);
+    if (!bounds(static_cast<int>(s.sample.steps), bound)) break;
     if (last) bound.setConstant(options_.final_step);
 
     double left = 1;

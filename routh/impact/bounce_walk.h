@@ -30,8 +30,8 @@ class BounceWalk {
   /// With bounds that are drawn.
   StepwiseSample walk(std::uint64_t index, bool with_path);
 
-  /// Bounds on the normal impulses of a step, which contacts that push reach.
-  using Bounds = std::function<void(int step, Eigen::VectorXd& bound)>;
+  /// Bounds on the normal impulses of a step, which contacts that push reach; false ends the walk.
+  using Bounds = std::function<bool(int step, Eigen::VectorXd& bound)>;
   /// With any; they may ask for what follows, which is of the beginning of the step.
   StepwiseSample follow(const Bounds& bounds, bool with_path);
   const Eigen::VectorXd& velocity() const { return c_; }

@@ -85,7 +85,10 @@ LzbResult lzb(const ImpactProblem& problem, const LzbOptions& options, bool with
   BounceWalk walk(problem, {.limit = options.max_steps});
   const Distribution rule(problem, options);
   StepwiseSample s = walk.follow(
-      [&](int, VectorXd& bound) { rule.bounds(walk.velocity(), walk.springs(), bound); },
+      [&](int step, VectorXd& bound) {
+        rule.bounds(walk.velocity(), walk.springs(), bound);
+        return !(options.stop && step % 16 == 15 && options.stop());
+      },
       with_path);
   return {std::move(s.sample.outcome), s.sample.terminated, std::move(s.path)};
 }

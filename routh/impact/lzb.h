@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "routh/impact/problem.h"
@@ -13,11 +14,13 @@ struct LzbOptions {
   double exponent = 1.5;           ///< η: 3/2 after Hertz, 1 for linear springs
   int steps = 200;                 ///< in the time in which the quickest contact compresses
   int max_steps = 1'000'000;       ///< then it is given up
+  /// Asked now and then; true gives it up as well.
+  std::function<bool()> stop = {};
 };
 
 struct [[nodiscard]] LzbResult {
   Outcome outcome;
-  bool finished = false;              ///< false: contacts still push after max_steps
+  bool finished = false;              ///< false: it was given up, contacts still push
   std::vector<Eigen::VectorXd> path;  ///< contact velocities, where they were asked for
 };
 

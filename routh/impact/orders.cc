@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "routh/impact/quad.h"
 
@@ -132,8 +133,8 @@ bool OrderSpace::fits(const ContactLabel& label, const VectorXd& forms, double t
 }
 
 template <class Real>
-OrderProgram<Real>::OrderProgram(const OrderSpace& space)
-    : space_(space), kernel_(lcp::pivot_kernel()) {
+OrderProgram<Real>::OrderProgram(const OrderSpace& space, std::function<bool()> stop)
+    : space_(space), stop_(std::move(stop)), kernel_(lcp::pivot_kernel()) {
   for (const RationalVector& form : space.exact_rates) {
     for (const Rational& x : form) rates_.push_back(rounded<Real>(x));
   }
@@ -286,7 +287,7 @@ bool OrderProgram<Real>::make_feasible() {
   using std::abs;
   const int R = static_cast<int>(rows_.size());
   const int limit = 20 + R + columns_;
-  for (int steps = 0; steps < limit; ++steps) {
+  for (int steps = 0; steps < limit && !stopped(steps); ++steps) {
     // how fast each column lessens what is violated
     bool violated = false;
     gain_.assign(columns_, Real(0));
@@ -344,7 +345,7 @@ OrderStatus OrderProgram<Real>::improve() {
   const int R = static_cast<int>(rows_.size());
   const int limit = 50 + 4 * (R + columns_);
   int stalled = 0;
-  for (int steps = 0; steps < limit; ++steps) {
+  for (int steps = 0; steps < limit && !stopped(steps); ++steps) {
     // the column that gains most; the first one where nothing moves
     int column = -1;
     Real most = Tolerance::gain;

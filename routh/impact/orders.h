@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -110,7 +111,8 @@ enum class OrderStatus { kOptimal, kInfeasible, kUnbounded, kUndecided };
 template <class Real>
 class OrderProgram {
  public:
-  explicit OrderProgram(const OrderSpace& space);
+  /// `stop` is asked now and then; true leaves programs undecided.
+  explicit OrderProgram(const OrderSpace& space, std::function<bool()> stop = {});
 
   /// The largest Σ q α over the paths of `path.order`, beginning with `path.basis`, which need not
   /// be feasible; `path` receives the answer. q is a gain per edge, the same in all phases.
@@ -146,7 +148,11 @@ class OrderProgram {
     return variable >= columns_ && rows_[variable - columns_].sense == 0;
   }
 
+  /// Asked at every pivot; the answer is looked for at some.
+  bool stopped(int steps) const { return steps % 16 == 15 && stop_ && stop_(); }
+
   const OrderSpace& space_;
+  std::function<bool()> stop_;
   lcp::PivotKernel kernel_;
   std::vector<Real> rates_, start_;  // of the space
   std::vector<OrderBasis::Item> pushes_;

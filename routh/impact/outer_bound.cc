@@ -27,7 +27,7 @@ double upwards(const Rational& x) {
 /// The problem with energy as the metric, z = L⁻¹ y and G = L Lᵀ.
 class BoundProgram {
  public:
-  explicit BoundProgram(const RationalImpact& exact) : exact_(exact) {
+  BoundProgram(const RationalImpact& exact, const std::function<bool()>& stop) : exact_(exact) {
     const int n = exact.dimension, m = exact.contacts;
     MatrixXd G(n, n);
     VectorXd y(n);
@@ -65,7 +65,7 @@ class BoundProgram {
     }
     usable_ = usable_ && sgn(least) > 0;
     for (Rational& s : steady_) s /= usable_ ? least : Rational(1);
-    const std::optional<RationalVector> inverse = solve_exactly(exact.G, exact.start);
+    const std::optional<RationalVector> inverse = solve_exactly(exact.G, exact.start, stop);
     usable_ = usable_ && inverse;
     if (inverse) energy_ = dot(exact.start, *inverse);
   }
@@ -140,7 +140,7 @@ class BoundProgram {
 
 /// The bound of a linear form with contact i closed at the end.
 double bound_closed(const BoundProgram& program, const RationalImpact& exact,
-                    const RationalVector& q, int i) {
+                    const RationalVector& q, int i, const std::function<bool()>& stop) {
   const int n = exact.dimension;
   VectorXd form(n);
   for (int a = 0; a < n; ++a) form[a] = q[a].get_d();
@@ -152,12 +152,14 @@ double bound_closed(const BoundProgram& program, const RationalImpact& exact,
   double best = HUGE_VAL;
   std::optional<BoundProgram::Multipliers> chosen;
   double price = 0;
-  for (int k = 0; k < kHalvings; ++k) {
+  bool stopped = stop && stop();
+  for (int k = 0; k < kHalvings && !stopped; ++k) {
     const double middle = 0.5 * (low + high), kappa = std::exp(middle);
     auto m = program.solve(metric, kappa, i);
     const bool longer = m && m->z.norm() >= size;
     (longer ? low : high) = middle;
     if (m) chosen = std::move(m), price = kappa;
+    stopped = stop && stop();
   }
   RationalVector r, u;
   if (chosen && program.certify(q, *chosen, price, r, u)) {
@@ -170,17 +172,16 @@ double bound_closed(const BoundProgram& program, const RationalImpact& exact,
   return std::min(best, std::nextafter(std::sqrt(square), HUGE_VAL));
 }
 
-}  // namespace
-
-double outer_bound(const RationalImpact& exact, const WitnessTarget& target) {
-  const BoundProgram program(exact);
+double outer_bound(const BoundProgram& program, const RationalImpact& exact,
+                   const WitnessTarget& target, const std::function<bool()>& stop) {
   const double unbounded = std::numeric_limits<double>::infinity();
   const int m = exact.contacts;
   if (target.kind == WitnessTarget::kMostEnergy) return 0;
   if (target.kind == WitnessTarget::kLeastEnergy) {
     // ½ yᵀG⁻¹y ≥ u · y - ½ uᵀGu ≥ -r · y⁻ - ½ uᵀGu
     double least = unbounded;
-    for (int i = 0; i < m && program.usable(); ++i) {
+    for (int i = 0; i < m; ++i) {
+      if (!program.usable() || (stop && stop())) return -unbounded;
       const auto end = program.solve(VectorXd::Zero(exact.dimension), 1, i);
       RationalVector r, u;
       if (!end || !program.certify(RationalVector(exact.dimension), *end, 1, r, u))
@@ -198,8 +199,20 @@ double outer_bound(const RationalImpact& exact, const WitnessTarget& target) {
     for (int a = 0; a < exact.dimension && by != 0; ++a) q[a] += Rational(by) * exact.T[i][a];
   }
   double most = -unbounded;
-  for (int i = 0; i < m; ++i) most = std::max(most, bound_closed(program, exact, q, i));
+  for (int i = 0; i < m; ++i) most = std::max(most, bound_closed(program, exact, q, i, stop));
   return most;
+}
+
+}  // namespace
+
+std::vector<double> outer_bounds(const RationalImpact& exact,
+                                 const std::vector<WitnessTarget>& targets,
+                                 const std::function<bool()>& stop) {
+  const BoundProgram program(exact, stop);
+  std::vector<double> bounds;
+  for (const WitnessTarget& target : targets)
+    bounds.push_back(outer_bound(program, exact, target, stop));
+  return bounds;
 }
 
 }  // namespace routh

@@ -120,7 +120,8 @@ Rational power_of_two(int exponent) {
   return exponent < 0 ? Rational(one >> -exponent) : Rational(one << exponent);
 }
 
-std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const RationalVector& b) {
+std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const RationalVector& b,
+                                            const std::function<bool()>& stop) {
   const int n = static_cast<int>(b.size());
   std::vector<std::vector<mpz_class>> M(n, std::vector<mpz_class>(n + 1));
   for (int r = 0; r < n; ++r) {
@@ -142,6 +143,7 @@ std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const Ratio
     if (best < 0) return {};
     std::swap(M[k], M[best]);
     for (int r = k + 1; r < n; ++r) {
+      if (stop && stop()) return {};
       for (int j = k + 1; j <= n; ++j) M[r][j] = (M[r][j] * M[k][k] - M[r][k] * M[k][j]) / last;
       M[r][k] = 0;
     }
@@ -154,6 +156,7 @@ std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const Ratio
       if (M[k][j] != 0 && sgn(x[j]) != 0) sum -= Rational(M[k][j]) * x[j];
     }
     x[k] = sum / Rational(M[k][k]);
+    if (stop && stop()) return {};
   }
   return x;
 }

@@ -2,6 +2,7 @@
 
 #include <gmpxx.h>
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,8 +17,10 @@ using RationalMatrix = std::vector<RationalVector>;
 
 Rational dot(const RationalVector& a, const RationalVector& b);
 Rational power_of_two(int exponent);
-/// x of A x = b, by Bareiss' elimination; nothing where A is singular.
-std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const RationalVector& b);
+/// x of A x = b, by Bareiss' elimination; nothing where A is singular, or `stop` says
+/// that there is no time for it.
+std::optional<RationalVector> solve_exactly(const RationalMatrix& A, const RationalVector& b,
+                                            const std::function<bool()>& stop = {});
 
 /// States y are the velocities of independent rows of J, so that the others, c = T y, depend on
 /// them exactly. Velocities are counted in units of their own, powers of two for the normal and the

@@ -1,5 +1,6 @@
 #include "routh/impact/sequential.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -25,6 +26,8 @@ struct Hit {
   double residual = 0;
   std::vector<VectorXd> corners;  ///< velocities where the path bends, without its ends
 };
+
+constexpr double kHardly = 1e-10;  // of a tangent's mobility: what is left of it is rounding
 
 /// Indices of a contact in arrays of the problem.
 Eigen::VectorXi rows_of(const ImpactProblem& at, int contact) {
@@ -62,6 +65,18 @@ Hit hit_at_once(const ImpactProblem& at, int contact) {
   return hit;
 }
 
+/// x of A x = b, A positive semi-definite of one or two rows, with nothing along directions that A
+/// moves by less than `none`: those of a body that can only move where its normal moves too.
+VectorXd solve_where_it_moves(const Eigen::MatrixXd& A, const VectorXd& b, double none) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(A);
+  VectorXd x = VectorXd::Zero(b.size());
+  for (Eigen::Index k = 0; k < b.size(); ++k) {
+    if (const double by = eigen.eigenvalues()[k]; by > none)
+      x += eigen.eigenvectors().col(k) * (eigen.eigenvectors().col(k).dot(b) / by);
+  }
+  return x;
+}
+
 /// SingleLaw::kImpulseSpace; friction keeps to the circular cone.
 Hit hit_in_impulse_space(const ImpactProblem& at, int contact) {
   const int k = at.tangents;
@@ -74,8 +89,8 @@ Hit hit_in_impulse_space(const ImpactProblem& at, int contact) {
   const double stops = -c[0] / G(0, 0);
   // PII - PI: across the normal it stops what PI leaves of the slip, and leaves cn alone
   const Eigen::MatrixXd across = G.bottomRightCorner(k, k) - Gtn * Gtn.transpose() / G(0, 0);
-  const VectorXd friction =
-      -across.completeOrthogonalDecomposition().solve(c.tail(k) + stops * Gtn);
+  const VectorXd friction = -solve_where_it_moves(across, c.tail(k) + stops * Gtn,
+                                                  kHardly * G.bottomRightCorner(k, k).trace());
   const double press = -Gtn.dot(friction) / G(0, 0), normal = (1 + e) * stops;
   // |λt| = μ λn where the whole of it is outside of the cone
   const double excess = friction.norm() - mu * press;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 namespace routh {
 namespace {
 
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::size_t kBatch = 256;        // samples a thread takes at a time
@@ -89,6 +91,35 @@ void drop(PackedSamples& packed, const std::vector<char>& done) {
   packed.index.resize(kept), packed.steps.resize(kept), packed.terminated.resize(kept);
 }
 
+/// Is the energy that an impulse takes known? Of bodies whose contacts lie far from each other,
+/// compared with what they move by, rounding of G alone makes more of it than there was: then no
+/// one can tell whether a sample lost energy or gained some.
+class EnergyKnown {
+ public:
+  EnergyKnown(const ImpactProblem& problem, const SetOptions& options) : G_(problem.G.cwiseAbs()) {
+    const VectorXd mobility = G_.diagonal();
+    for (Eigen::Index k = 0; k < mobility.size(); ++k) {
+      // what a row alone says of the energy before
+      if (mobility[k] > 0) least_ = std::max(least_, problem.c[k] * problem.c[k] / mobility[k] / 2);
+    }
+    const double all = (options.limit * options.step + options.final_step) *
+                       (1 + problem.mu.maxCoeff()) * mobility.cwiseSqrt().sum();
+    always_ = kNoise * all * all <= kPart * least_;
+  }
+  /// Impulses of all samples are too small to matter.
+  bool always() const { return always_; }
+  bool operator()(const VectorXd& impulse) const {
+    const VectorXd size = impulse.cwiseAbs();
+    return always_ || kNoise * size.dot(G_ * size) <= kPart * least_;
+  }
+
+ private:
+  static constexpr double kNoise = 2 * std::numeric_limits<double>::epsilon(), kPart = 0.1;
+  MatrixXd G_;
+  double least_ = 0;
+  bool always_ = false;
+};
+
 void check(const ImpactProblem& problem, const SetOptions& options) {
   validate(problem);
   const auto fail = [](const std::string& what) { throw std::invalid_argument("set: " + what); };
@@ -136,6 +167,8 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   // residuals are relative to c
   const double data = std::max(1e-300, problem.c.lpNorm<Eigen::Infinity>() / speed);
 
+  const EnergyKnown known(problem, options);
+
   const std::uint64_t keep = std::min(options.keep, options.samples);
   const std::uint64_t paths = std::min(options.paths, options.samples);
   const std::uint64_t pack = std::min(options.pack, options.samples);
@@ -176,8 +209,11 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
         if (with_paths) trail.resize(stride * count);
         walk(task, first, count, walks.data(), with_paths ? trail.data() : nullptr);
         for (int i = 0; i < count; ++i) {
-          const Walk& w = walks[i];
+          Walk& w = walks[i];
           const std::uint64_t index = first + i;
+          if (w.terminated && !known.always() &&
+              !known(table->units().impulse_to(Eigen::Map<const VectorXd>(w.impulse, size))))
+            w.terminated = false, w.unsolved = true;
           const Eigen::Map<const VectorXd> c(w.c, size);
           add(mine, c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
               w.residual / data);
@@ -206,6 +242,8 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
           const std::uint64_t index = first + i;
           StepwiseSample s = bouncing ? bouncing->walk(index, index < paths)
                                       : stepwise->walk(index, index < paths);
+          if (s.sample.terminated && !known(s.sample.outcome.impulse))
+            s.sample.terminated = false, s.unsolved = true;
           add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, s.ambiguous, 0,
               s.unsolved, s.sample.outcome.residual);
           if (index < paths) result.paths[index] = std::move(s.path);

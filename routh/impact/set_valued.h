@@ -45,9 +45,11 @@ struct PackedSamples {
 
 /// Counts and ranges over samples, the same in whatever order they are added.
 struct SetTotals {
-  std::uint64_t samples = 0;            ///< done; fewer than asked for when stopped
-  std::uint64_t terminated = 0;         ///< ended with no approaching contact
-  std::uint64_t unsolved = 0;           ///< stopped at a step without a solution in tolerance
+  std::uint64_t samples = 0;     ///< done; fewer than asked for when stopped
+  std::uint64_t terminated = 0;  ///< ended with no approaching contact
+  /// Stopped at a step without a solution in tolerance, or ended where rounding hides whether
+  /// energy was lost.
+  std::uint64_t unsolved = 0;
   std::uint64_t steps = 0;              ///< step problems solved
   std::uint64_t ambiguous_steps = 0;    ///< of these, with several solutions
   std::uint64_t ambiguous_samples = 0;  ///< samples with such a step

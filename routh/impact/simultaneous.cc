@@ -8,6 +8,7 @@
 
 #include "routh/impact/cone.h"
 #include "routh/impact/modes.h"
+#include "routh/impact/one_circular.h"
 #include "routh/impact/solve_all.h"
 #include "routh/impact/solve_one.h"
 #include "routh/impact/two_phases.h"
@@ -64,11 +65,17 @@ NothingFound closest(const ImpactProblem& problem, const std::vector<VectorXd>& 
 
 constexpr double kBlurred = 1e-10;  // of a velocity: then a residual says little
 
-/// The circular cone: the solutions with polygons lead to those of the disk. That none is missed is
-/// not proven.
+/// The circular cone: all of a single contact; else the solutions with polygons lead to those of
+/// the disk. That none is missed is not proven then.
 SimultaneousResult with_circular_cones(const ImpactProblem& problem,
                                        const SimultaneousOptions& options) {
   SimultaneousResult result;
+  if (problem.contacts() == 1) {
+    if (auto all = outcomes_of_one(problem, options.tolerance); all && !all->empty()) {
+      result.outcomes = *std::move(all);
+      return result;
+    }
+  }
   OneSolver solver(problem);
   std::vector<VectorXd> impulses;
   const auto take = [&](const VectorXd& from) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "routh/impact/cone.h"
 #include "routh/impact/outer_bound.h"
@@ -26,12 +27,13 @@ constexpr int kElite = 8;             // paths kept for each target
 constexpr int kTasks = 8;             // of each target in a round
 constexpr std::size_t kOthers = 64;   // corners kept beside the best
 constexpr double kSearch = 0.6;       // of the time; the rest is for confirmation
+constexpr double kGrace = 0.15;       // seconds to confirm in what there is, when told to stop
 constexpr std::int64_t kClimb = 400;  // programs of one task
 
 /// Amounts of all phases of a corner, exactly. Throws nothing; `why` where there are none.
 std::optional<RationalMatrix> exact_corner(const OrderSpace& space, const Order& order,
                                            const WitnessCertificate::Corner& corner,
-                                           std::string& why) {
+                                           const std::function<bool()>& stop, std::string& why) {
   const int K = static_cast<int>(order.size()), E = static_cast<int>(space.edges.size());
   const int n = static_cast<int>(corner.pushes.size());
   if (static_cast<int>(corner.tight.size()) != n)
@@ -62,7 +64,7 @@ std::optional<RationalMatrix> exact_corner(const OrderSpace& space, const Order&
       }
     }
   }
-  const std::optional<RationalVector> x = solve_exactly(std::move(A), b);
+  const std::optional<RationalVector> x = solve_exactly(A, b, stop);
   if (!x) return why = "the rows do not determine the amounts", std::nullopt;
   RationalMatrix alpha(K, RationalVector(E));
   for (int j = 0; j < n; ++j) alpha[corner.pushes[j].first][corner.pushes[j].second] += (*x)[j];
@@ -70,7 +72,8 @@ std::optional<RationalMatrix> exact_corner(const OrderSpace& space, const Order&
 }
 
 /// Checks amounts exactly against their order; empty where they are a path.
-std::string broken(const OrderSpace& space, const Order& order, const RationalMatrix& alpha) {
+std::string broken(const OrderSpace& space, const Order& order, const RationalMatrix& alpha,
+                   const std::function<bool()>& stop) {
   const int K = static_cast<int>(order.size()), m = space.contacts();
   RationalVector forms = space.exact_start;
   const auto inside = [&](const Location& location) {
@@ -83,6 +86,7 @@ std::string broken(const OrderSpace& space, const Order& order, const RationalMa
     return true;
   };
   for (int k = 0; k < K; ++k) {
+    if (stop && stop()) return "there was no time to see";
     const std::string where = " of phase " + std::to_string(k + 1);
     if (!inside(order[k])) return "the start" + where + " is not in its location";
     // contacts still approach
@@ -137,7 +141,8 @@ std::vector<WitnessPhase> phases_of(const OrderSpace& space, const Order& order,
   return phases;
 }
 
-Confirmation confirm_in(const OrderSpace& space, const WitnessCertificate& certificate) {
+Confirmation confirm_in(const OrderSpace& space, const WitnessCertificate& certificate,
+                        const std::function<bool()>& stop = {}) {
   Confirmation result;
   const Order& order = certificate.locations;
   const auto refuse = [&](std::string why) { return result.why = std::move(why), result; };
@@ -158,13 +163,13 @@ Confirmation confirm_in(const OrderSpace& space, const WitnessCertificate& certi
     const Rational weight = last ? left : Rational(corner.weight);
     left -= weight;
     if (sgn(weight) < 0) return refuse("the weights exceed one");
-    const auto amounts = exact_corner(space, order, corner, result.why);
+    const auto amounts = exact_corner(space, order, corner, stop, result.why);
     if (!amounts) return result;
     for (std::size_t p = 0; p < order.size(); ++p) {
       for (std::size_t g = 0; g < space.edges.size(); ++g) alpha[p][g] += weight * (*amounts)[p][g];
     }
   }
-  result.why = broken(space, order, alpha);
+  result.why = broken(space, order, alpha, stop);
   result.holds = result.why.empty();
   if (result.holds) result.phases = phases_of(space, order, alpha);
   return result;
@@ -213,7 +218,7 @@ class Rounds {
     int threads = options.threads
                       ? options.threads
                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    for (int k = 0; k < threads; ++k) searches_.emplace_back(space);
+    for (int k = 0; k < threads; ++k) searches_.emplace_back(space, [this] { return ended(); });
   }
 
   void run(WitnessResult& result) {
@@ -349,14 +354,14 @@ double number_of(const ImpactProblem& problem, const WitnessTarget& target,
 /// A path as a witness, if the exact and the independent check both hold.
 std::optional<Witness> witness_of(const ImpactProblem& problem, const OrderSpace& space,
                                   OrderPath path, const SearchTarget& sought,
-                                  const WitnessTarget& target) {
-  Confirmation exact = confirm_in(space, certificate_of(path));
+                                  const WitnessTarget& target, const std::function<bool()>& late) {
+  Confirmation exact = confirm_in(space, certificate_of(path), late);
   if (!exact.holds && path.mixture.empty()) {
     // its corner, with more digits
-    OrderProgram<Quad> precise(space);
+    OrderProgram<Quad> precise(space, late);
     const VectorXd gain = OrderSearch(space).gains(path, sought);
     if (precise.solve(path, gain, OrderEnd::kFinal) != OrderStatus::kOptimal) return {};
-    exact = confirm_in(space, certificate_of(path));
+    exact = confirm_in(space, certificate_of(path), late);
   }
   if (!exact.holds) return {};
   Witness witness;
@@ -459,8 +464,9 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
     }
     return finish(WitnessStatus::kFound);
   }
-  const OrderSpace space{RationalImpact(problem)};
-  if (!space.exact.decided) return finish(WitnessStatus::kHidden);
+  RationalImpact rational(problem);
+  if (!rational.decided) return finish(WitnessStatus::kHidden);
+  const OrderSpace space(std::move(rational));
 
   std::vector<SearchTarget> sought;
   for (const WitnessTarget& target : targets) {
@@ -485,34 +491,51 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
   search.max_seconds = kSearch * options.max_seconds;
   Rounds rounds(space, sought, search);
   rounds.run(result);
-  const auto late = [&] {
+  double until = options.max_seconds;
+  bool told = false;
+  const std::function<bool()> late = [&] {
     const std::chrono::duration<double> now = std::chrono::steady_clock::now() - began;
-    return now.count() > options.max_seconds || (options.stop && options.stop());
+    if (!told && options.stop && options.stop()) {
+      told = true;
+      until = std::min(until, now.count() + kGrace);
+    }
+    return now.count() > until;
+  };
+  const auto confirmed = [&](std::size_t t, std::size_t place) {
+    return witness_of(problem, space, rounds.elite()[t].list[place].second, sought[t], targets[t],
+                      late);
   };
 
-  // the best that is confirmed, and what else was found
+  // the best that is confirmed, then how much better there can be, then what else was found
   WitnessStatus status = WitnessStatus::kFound;
+  std::vector<std::size_t> next(targets.size(), 0);
   for (std::size_t t = 0; t < targets.size(); ++t) {
     std::optional<Witness> best;
-    for (const auto& [value, path] : rounds.elite()[t].list) {
-      if (best && (result.others.size() >= kOthers || late())) break;
-      std::optional<Witness> witness = witness_of(problem, space, path, sought[t], targets[t]);
-      if (!witness) continue;
-      const auto same = [&](const Witness& other) {
-        return same_outcome(problem, witness->outcome.c_plus, other.outcome.c_plus);
-      };
-      if (best && std::none_of(result.others.begin(), result.others.end(), same) && !same(*best))
-        result.others.push_back(*witness);
-      if (!best || witness->value > best->value) best = std::move(witness);
-    }
+    while (!best && next[t] < rounds.elite()[t].list.size() && !late())
+      best = confirmed(t, next[t]++);
     if (!best) {
       status = WitnessStatus::kNothing;
       best.emplace();
       best->value = std::numeric_limits<double>::quiet_NaN();
     }
-    result.at_most.push_back(outer_bound(space.exact, targets[t]));
     result.best.push_back(std::move(*best));
   }
+  result.at_most = outer_bounds(space.exact, targets, late);
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    Witness& best = result.best[t];
+    for (; next[t] < rounds.elite()[t].list.size(); ++next[t]) {
+      if (result.others.size() >= kOthers || late()) break;
+      std::optional<Witness> witness = confirmed(t, next[t]);
+      if (!witness) continue;
+      const auto same = [&](const Witness& other) {
+        return same_outcome(problem, witness->outcome.c_plus, other.outcome.c_plus);
+      };
+      if (std::none_of(result.others.begin(), result.others.end(), same) && !same(best))
+        result.others.push_back(*witness);
+      if (witness->value > best.value) best = *std::move(witness);
+    }
+  }
+  result.stopped = result.stopped || late();
   return finish(status);
 }
 

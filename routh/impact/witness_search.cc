@@ -84,6 +84,7 @@ class LocalProgram {
 bool OrderSearch::rises(const Location& location, const VectorXd& forms,
                         const VectorXd& gain) const {
   static thread_local LocalProgram program;
+  if (stopped()) return false;
   std::vector<int> edges;
   std::vector<ContactLabel::Row> rows;
   for (int i = 0; i < space_.contacts(); ++i) {
@@ -108,7 +109,8 @@ bool OrderSearch::rises(const Location& location, const VectorXd& forms,
   return program.rises();
 }
 
-OrderSearch::OrderSearch(const OrderSpace& space) : space_(space), program_(space) {
+OrderSearch::OrderSearch(const OrderSpace& space, std::function<bool()> stop)
+    : space_(space), stop_(std::move(stop)), program_(space, stop_) {
   const RationalImpact& exact = space.exact;
   const int n = exact.dimension;
   directions_.resize(n, static_cast<Eigen::Index>(space.edges.size()));
@@ -159,6 +161,7 @@ VectorXd OrderSearch::gains(const OrderPath& path, const SearchTarget& target) c
 }
 
 OrderStatus OrderSearch::solve(OrderPath& path, const VectorXd& gain, OrderEnd end) {
+  if (stopped()) return OrderStatus::kUndecided;
   for (int i = 0; i < space_.contacts(); ++i) {
     if (!space_.fits(space_.label(path.order[0], i), space_.start, 0))
       return OrderStatus::kInfeasible;
@@ -194,7 +197,7 @@ std::optional<OrderPath> OrderSearch::grow(OrderPath path, SearchRandom& random)
   const int m = space_.contacts();
   const bool in_turn = random.uniform() < 0.5;
   int alone = -1;
-  for (int steps = 0; steps < kMostPhases; ++steps) {
+  for (int steps = 0; steps < kMostPhases && !stopped(); ++steps) {
     const VectorXd at = path.order.empty() ? space_.start : path.forms.back();
     if (at.head(m).minCoeff() > -kNoTime) return {};  // too slow to be told from the end
     // a phase to some corner: contacts pushed out at different paces, some even back
@@ -482,12 +485,12 @@ std::vector<OrderSearch::Insertion> OrderSearch::candidates(const OrderPath& pat
 
 void OrderSearch::climb(OrderPath& path, const SearchTarget& target, SearchRandom& random,
                         std::int64_t until) {
-  while (programs_ < until) {
+  while (programs_ < until && !stopped()) {
     const VectorXd gain = gains(path, target);
     const double before = value(path, target);
     bool better = false;
     for (const Insertion& insertion : candidates(path, gain, random)) {
-      if (programs_ >= until) break;
+      if (programs_ >= until || stopped()) break;
       OrderPath tried = path;
       insert(tried, insertion);
       if (solve(tried, gain, OrderEnd::kFinal) != OrderStatus::kOptimal) continue;

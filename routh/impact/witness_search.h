@@ -48,7 +48,8 @@ class SearchRandom {
 /// For use by one thread.
 class OrderSearch {
  public:
-  explicit OrderSearch(const OrderSpace& space);
+  /// `stop` is asked now and then; true ends searches with the paths they have.
+  explicit OrderSearch(const OrderSpace& space, std::function<bool()> stop = {});
 
   /// A path from the start to some end, by locations drawn at random; nothing where it got lost.
   std::optional<OrderPath> grow(SearchRandom& random) { return grow({}, random); }
@@ -102,7 +103,10 @@ class OrderSearch {
              const Eigen::VectorXd& gain) const;
   OrderStatus solve(OrderPath& path, const Eigen::VectorXd& gain, OrderEnd end);
 
+  bool stopped() const { return stop_ && stop_(); }
+
   const OrderSpace& space_;
+  std::function<bool()> stop_;
   OrderProgram<double> program_;
   Eigen::MatrixXd directions_;  // y by edge
   Eigen::MatrixXd inertia_;     // inverse of G of y

@@ -126,7 +126,9 @@ ImpactReport ask_sequential(const ImpactCase& impact, const Asked& asked) {
 }
 
 ImpactReport ask_lzb(const ImpactCase& impact, const Asked& asked) {
-  return report_lzb(impact, lzb_options(impact, asked));
+  LzbOptions options = lzb_options(impact, asked);
+  options.stop = asked.stop;
+  return report_lzb(impact, options);
 }
 
 /// Laws that have options, or results beyond their outcomes.
@@ -230,8 +232,8 @@ ExactResult exact_set(const ImpactCase& impact, const Asked& asked) {
 
 ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
   const auto own = kAsk.find(asked.law);
-  ImpactReport report =
-      own != kAsk.end() ? own->second(impact, asked) : report_law(impact, law_named(asked.law));
+  ImpactReport report = own != kAsk.end() ? own->second(impact, asked)
+                                          : report_law(impact, law_named(asked.law), asked.stop);
   report.pointed = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
   report.incomplete = report.incomplete || stopped(asked);
   return report;

@@ -145,9 +145,13 @@ Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) 
   return impact.reduced.lift(impact.scenario.v, impulse);
 }
 
-ImpactReport report_law(const ImpactCase& impact, const Law& law) {
+ImpactReport report_law(const ImpactCase& impact, const Law& law,
+                        const std::function<bool()>& stop) {
   ImpactReport report{.law = law.name};
-  report.known.listed = law.outcomes(impact.problem());
+  Listed listed = law.outcomes(impact.problem(), stop);
+  report.known.listed = std::move(listed.outcomes);
+  report.known.all_listed = listed.all;
+  report.known.stopped = stop && stop();
   for (const Outcome& outcome : report.known.listed) {
     report.paths.push_back(outcome_row(impact, law.name, outcome));
     report.paths.back().path = {impact.problem().c, outcome.c_plus};

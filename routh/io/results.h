@@ -94,7 +94,8 @@ struct ImpactReport {
 };
 
 /// Laws applied to a case. The first is for any law that lists its outcomes.
-ImpactReport report_law(const ImpactCase& impact, const Law& law);
+ImpactReport report_law(const ImpactCase& impact, const Law& law,
+                        const std::function<bool()>& stop = {});
 ImpactReport report_simultaneous(const ImpactCase& impact, const SimultaneousOptions& options = {});
 ImpactReport report_sequential(const ImpactCase& impact, const SequentialOptions& options = {});
 ImpactReport report_lzb(const ImpactCase& impact, const LzbOptions& options = {});

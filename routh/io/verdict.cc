@@ -115,7 +115,8 @@ std::string searched_text(const Ambiguity& known) {
   else if (known.set)
     parts.push_back(
         fmt::format("{} samples, {} of which ended", known.set->samples, known.set->terminated));
-  if (!known.listed.empty()) parts.push_back("all that the law has");
+  if (!known.listed.empty())
+    parts.push_back(known.all_listed ? "all that the law has" : "not all that the law has");
   if (known.stopped) parts.push_back("stopped early");
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -102,13 +102,18 @@ std::optional<ChosenOutcome> impact_without_collision(ImpactProblem problem,
 }
 
 const std::vector<Law>& laws() {
+  using Stop = std::function<bool()>;
   static const std::vector<Law> list{
       {.name = "all",
        .about = "every outcome of simultaneous and sequential, and a few samples of set",
        .options = {"samples", "seed", "threads", "draws", "order", "single"}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
-       .outcomes = [](const ImpactProblem& p) { return simultaneous(p).outcomes; },
+       .outcomes =
+           [](const ImpactProblem& p, const Stop& stop) {
+             SimultaneousResult found = simultaneous(p, {.stop = stop});
+             return Listed{std::move(found.outcomes), found.enumerated && !found.stopped};
+           },
        .colours = {"#1f5fbf"}},
       {.name = "sequential",
        .about = "one contact after the other, in every order",
@@ -139,22 +144,23 @@ const std::vector<Law>& laws() {
        .about = "one contact after the other, each by the algebraic law of Chatterjee and Ruina "
                 "(1998)",
        .outcomes =
-           [](const ImpactProblem& p) {
-             std::vector<Outcome> all;
-             for (SequentialOutcome& s :
-                  sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes)
-               all.push_back(std::move(s.outcome));
-             return all;
+           [](const ImpactProblem& p, const Stop& stop) {
+             SequentialResult found =
+                 sequential(p, {.single = SingleLaw::kImpulseSpace, .stop = stop});
+             Listed listed{{}, found.complete && found.unfinished.empty()};
+             for (SequentialOutcome& s : found.outcomes)
+               listed.outcomes.push_back(std::move(s.outcome));
+             return listed;
            },
        .colours = {"#8a5a2b"}},
       {.name = "lzb",
        .about = "all contacts by the distributing rule of Liu, Zhao and Brogliato (2008)",
        .options = {"stiffness", "exponent"},
        .outcomes =
-           [](const ImpactProblem& p) {
-             LzbResult one = lzb(p);
-             return one.finished ? std::vector<Outcome>{std::move(one.outcome)}
-                                 : std::vector<Outcome>{};
+           [](const ImpactProblem& p, const Stop& stop) {
+             LzbResult one = lzb(p, {.stop = stop});
+             if (!one.finished) return Listed{{}, false};
+             return Listed{{std::move(one.outcome)}};
            },
        .colours = {"#c2185b"}},
       {.name = "single",
@@ -187,7 +193,7 @@ ImpactLaw impact_law(const Law& of, std::uint64_t seed) {
   if (!of.outcomes)
     throw std::invalid_argument("law '" + of.name + "': simulations need one that gives outcomes");
   return [all = of.outcomes, name = of.name](const ImpactProblem& problem, std::uint64_t) {
-    const std::vector<Outcome> outcomes = all(problem);
+    const std::vector<Outcome> outcomes = all(problem, {}).outcomes;
     if (outcomes.empty()) no_outcome(name);
     return ChosenOutcome{outcomes.front(), static_cast<int>(outcomes.size())};
   };

@@ -8,6 +8,12 @@
 
 namespace routh {
 
+/// The outcomes of a law.
+struct Listed {
+  std::vector<Outcome> outcomes;
+  bool all = true;  ///< false: there may be more
+};
+
 /// A law of impact as a value. All of them stand in one list, from which commands, their help,
 /// simulations, ensembles and figures take theirs, by name. A new law is a file of its own and a
 /// line of the list (impact_law.cc).
@@ -16,8 +22,8 @@ struct Law {
   std::string about;                      ///< in a few words
   std::vector<std::string> options = {};  ///< of `routh impact` that are for this law
   /// Every outcome, of a law that has finitely many; none: results of the law have a form of their
-  /// own.
-  std::function<std::vector<Outcome>(const ImpactProblem&)> outcomes = {};
+  /// own. `stop`, where given, is asked now and then; true ends the work with what was found.
+  std::function<Listed(const ImpactProblem&, const std::function<bool()>& stop)> outcomes = {};
   /// For simulations, which take one outcome of each impact; none: the first of `outcomes`.
   std::function<ImpactLaw(std::uint64_t seed)> drawn = {};
   bool polygon = false;                   ///< friction cones in space must have edges

@@ -102,6 +102,7 @@ TEST_F(Interrupt, EndsEveryLawWithWhatItHas) {
       {"impact", contacts(12), "--law", "all"},
       {"impact", contacts(40), "--law", "set", "--samples", "2^30"},
       {"impact", "rocking-block", "--law", "set", "--samples", "2^36"},
+      {"impact", "disk-stack", "--law", "witnesses"},
 #ifdef ROUTH_HAS_EXACT
       {"impact", "disk-stack", "--law", "exact"},
 #endif
@@ -199,6 +200,15 @@ TEST_F(Interrupt, ASetKeepsItsBudgetOfTime) {
   }
 }
 #endif
+
+// The search, what confirms its paths, and the bounds beside them.
+TEST_F(Interrupt, WitnessesKeepTheirBudgetOfTime) {
+  const Ended ended =
+      run({"impact", "disk-stack", "--law", "witnesses", "--json", "-", "--max-seconds", "0.5"});
+  EXPECT_LT(ended.seconds, 1.2 * 0.5 + 0.5 + 1);  // and a busy machine
+  ASSERT_TRUE(json().is_object());
+  EXPECT_EQ(json()["summary"]["incomplete"], true);
+}
 
 TEST_F(Interrupt, ACheckAnswersInSeconds) {
   const Ended ended = run({"check", contacts(40), "--json", "-"});

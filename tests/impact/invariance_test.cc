@@ -154,6 +154,27 @@ TEST(Invariance, ASingleImpactInSpaceTurnsWithItsFrame) {
   }
 }
 
+// Bodies that can move in a plane only keep doing so in any units and frames: of the mobility that
+// they have not nothing but rounding may be left.
+TEST(Invariance, TheBinaryLawTurnsWithItsFrame) {
+  std::mt19937 random(146);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const SequentialOptions binary{.single = SingleLaw::kImpulseSpace};
+  for (int k = 0; k < test::trials(500); ++k) {
+    const ImpactProblem p = test::random_impact(random, 1, 2 + k % 3, 2).problem;
+    Change change = random_change(random, p);
+    const Eigen::Rotation2Dd turn(2 * M_PI * uniform(random));
+    change.L.block<2, 2>(1, 1) = turn.toRotationMatrix();
+    const ImpactProblem q = changed(p, change);
+    const auto before = outcomes_of(sequential(p, binary)),
+               after = outcomes_of(sequential(q, binary));
+    ASSERT_EQ(before.size(), after.size()) << k;
+    for (const Outcome& o : before)
+      EXPECT_TRUE(test::among(after, change.L * o.c_plus * change.speed, 1e-7 * q.c.norm())) << k;
+    for (const Outcome& o : after) EXPECT_LE(energy_gain(q, o), 1e-9) << k;
+  }
+}
+
 // Another choice of velocities, v = B w, is another M, J and v of the same impact.
 TEST(Invariance, GeneralisedCoordinatesDoNotMatter) {
   std::mt19937 random(144);

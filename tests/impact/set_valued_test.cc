@@ -119,6 +119,33 @@ TEST(SetValued, NoSampleEndsApproachingOrGainsEnergy) {
 }
 
 // P1 Theorem 8: the number of steps exceeds c ⌈‖v‖_M⌉ + k with probability at most exp(-k/(m+1)²).
+// A body lands on three points, the outer ones of a wide plate: approaches of 0.3 rad/s times the
+// width hide that of the middle one, and G = J M⁻¹ Jᵀ in double precision the energy.
+TEST(SetValued, NoSampleIsDoneWhereRoundingHidesWhetherItGainedEnergy) {
+  for (const double width : {1.0, 1e3, 1e9}) {
+    Eigen::MatrixXd J(6, 3);
+    J << 0, 1, -0.5 * width - 0.1,  //
+        0, 1, -0.1,                 //
+        0, 1, 0.5 * width - 0.1,    //
+        1, 0, 1,                    //
+        1, 0, 0.8,                  //
+        1, 0, 1;
+    const Eigen::Matrix3d W = Eigen::Vector3d(1, 1, 5).asDiagonal();
+    const Eigen::Vector3d v(0, -1, 0.3);
+    const ImpactProblem p{
+        .G = J * W * J.transpose(), .c = J * v, .mu = VectorXd::Constant(3, 0.8), .tangents = 1};
+    const SetResult r = set_valued(p, {.samples = 64, .step = 0.3, .limit = 50, .keep = 64});
+    EXPECT_TRUE(width > 1e3 || r.terminated == r.samples) << width;
+    EXPECT_TRUE(r.terminated < r.samples || r.unsolved == 0);
+    const auto energy = [&](const Eigen::Vector3d& at) { return 0.5 * at.dot(W.inverse() * at); };
+    for (const SetSample& s : r.kept) {
+      if (!s.terminated) continue;
+      const Eigen::Vector3d after = v + W * (J.transpose() * s.outcome.impulse);
+      EXPECT_LE(energy(after), energy(v)) << "width " << width << ", sample " << s.index;
+    }
+  }
+}
+
 TEST(SetValued, TheNumberOfStepsRespectsTheoremEight) {
   std::mt19937 random(54);
   int checked = 0;

@@ -199,6 +199,60 @@ Vector3d by_small_steps(const ImpactProblem& p, int steps) {
   return at.c;
 }
 
+/// Outcomes of a single contact that slide, by looking in so many directions.
+int slides_seen(const ImpactProblem& p, int directions) {
+  const auto slide = [&](int k) {
+    const double angle = 2 * M_PI * k / directions;
+    const Eigen::Vector2d e(std::cos(angle), std::sin(angle));
+    const double held = p.G(0, 0) - p.mu[0] * p.G.block<1, 2>(0, 1).dot(e);
+    const double load = -p.c[0] / held;
+    const Eigen::Vector2d slip =
+        (p.c + p.G * load * Eigen::Vector3d(1, -p.mu[0] * e[0], -p.mu[0] * e[1])).tail<2>();
+    return std::pair(held * (e[0] * slip[1] - e[1] * slip[0]), load > 0 && e.dot(slip) > 0);
+  };
+  int seen = 0;
+  for (int k = 0; k < directions; ++k) {
+    const auto [from, slides] = slide(k);
+    const auto [to, slides_too] = slide(k + 1);
+    seen += slides && slides_too && from * to < 0;
+  }
+  return seen;
+}
+
+TEST(SingleInSpace, AllOutcomesOfTheSimultaneousLawAreFoundInAnyFrame) {
+  std::mt19937 random(68);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int proven = 0, several = 0;
+  for (int k = 0; k < test::trials(400); ++k) {
+    const ImpactProblem p = test::random_impact(random, 1, 3 + k % 4, 2, 0).problem;
+    Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
+    turn.bottomRightCorner<2, 2>() =
+        Eigen::Rotation2Dd(2 * M_PI * uniform(random)).toRotationMatrix();
+    ImpactProblem q = p;
+    const double mass = std::pow(10, 24 * uniform(random) - 12);
+    const double speed = std::pow(10, 18 * uniform(random) - 9);
+    q.G = turn * p.G * turn.transpose() / mass;
+    q.G = 0.5 * (q.G + q.G.transpose()).eval();
+    q.c = turn * p.c * speed;
+    const SimultaneousResult before = simultaneous(p), after = simultaneous(q);
+    if (!before.enumerated || !after.enumerated) continue;
+    ++proven;
+    several += before.outcomes.size() > 1;
+    EXPECT_EQ(before.outcomes.size(), after.outcomes.size()) << k;
+    for (const Outcome& o : before.outcomes)
+      EXPECT_TRUE(test::among(after.outcomes, turn * o.c_plus * speed, 1e-7 * q.c.norm())) << k;
+    int sliding = 0;
+    for (const Outcome& o : before.outcomes) {
+      EXPECT_LE(residual(p, o.impulse), 1e-10) << k;
+      EXPECT_LE(energy_gain(p, o), 1e-9) << k;
+      sliding += o.impulse[0] > 0 && o.c_plus.tail<2>().norm() > 1e-9 * p.c.norm();
+    }
+    EXPECT_GE(sliding, p.mu[0] > 0 ? slides_seen(p, 1000) : 0) << k;
+  }
+  EXPECT_GT(proven, test::trials(200));
+  EXPECT_GT(several, 0);
+}
+
 TEST(SingleInSpace, LinearisedConesConvergeToTheCircularOne) {
   Matrix3d G;
   G << 1.5, 0.4, 0.2, 0.4, 2, 0.3, 0.2, 0.3, 1.4;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "random_problem.h"
 #include "routh/impact/cone.h"
 
@@ -53,6 +55,33 @@ TEST(Witness, EveryWitnessIsReplayedConfirmedAndBounded) {
     }
   }
   EXPECT_GT(found, 20);
+}
+
+// Whenever it is told: between two programs, or long before the first round has ended.
+TEST(Witness, EndsWhenToldWithThePathsThatItCanConfirm) {
+  std::mt19937 random(192);
+  const ImpactProblem p = test::random_impact(random, 4, 7).problem;
+  ASSERT_TRUE(colliding(p, p.c) && pointed(p));
+  const std::vector<WitnessTarget> targets = both_ways(p);
+  std::int64_t before = 0;
+  for (const int patience : {0, 100, 10'000, std::numeric_limits<int>::max()}) {
+    int asked = 0;
+    const WitnessResult r = witnesses(
+        p, targets, {.patience = 2, .threads = 1, .stop = [&] { return ++asked > patience; }});
+    const bool told = asked > patience;
+    EXPECT_EQ(r.stopped, told);
+    EXPECT_TRUE(told || r.status == WitnessStatus::kFound);
+    EXPECT_GE(r.programs, before) << patience;
+    before = r.programs;
+    ASSERT_EQ(r.best.size(), targets.size());
+    ASSERT_EQ(r.at_most.size(), targets.size());
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      const Witness& w = r.best[t];
+      if (w.phases.empty()) continue;
+      EXPECT_TRUE(confirm(p, w.certificate).holds) << patience;
+      EXPECT_GE(r.at_most[t], w.value - 1e-9 * p.c.norm()) << patience;
+    }
+  }
 }
 
 TEST(Witness, ACorruptedCertificateIsRefused) {

@@ -28,23 +28,33 @@ TEST(Laws, HaveOneNameEachAndSayWhatTheyAre) {
   EXPECT_THROW((void)impact_law("exact"), std::invalid_argument);
 }
 
+TEST(Laws, ToldToStopDoNotClaimThatTheyHaveListedAll) {
+  const ImpactProblem problem = test::rocking_block();
+  for (const Law& one : laws()) {
+    if (!one.outcomes) continue;
+    EXPECT_TRUE(one.outcomes(problem, {}).all) << one.name;
+    EXPECT_FALSE(one.outcomes(problem, [] { return true; }).all) << one.name;
+  }
+}
+
 // A law that nobody has heard of: every contact sticks. Its outcomes are all it needs to be a law
 // of simulations.
 TEST(Laws, AreMovedByTheirOutcomesAlone) {
-  const Law stick{
-      .name = "stick", .about = "velocity stops", .outcomes = [](const ImpactProblem& p) {
-        Outcome rest;
-        rest.c_plus = Eigen::VectorXd::Zero(p.c.size());
-        return std::vector<Outcome>{rest, rest};
-      }};
+  const Law stick{.name = "stick",
+                  .about = "velocity stops",
+                  .outcomes = [](const ImpactProblem& p, const auto&) {
+                    Outcome rest;
+                    rest.c_plus = Eigen::VectorXd::Zero(p.c.size());
+                    return Listed{{rest, rest}};
+                  }};
   const ImpactProblem problem = test::rocking_block();
   const ChosenOutcome chosen = impact_law(stick)(problem, 0);
   EXPECT_EQ(chosen.outcomes, 2);
   EXPECT_EQ(chosen.outcome.c_plus.norm(), 0);
 
-  const Law none{.name = "none", .about = "gives up", .outcomes = [](const ImpactProblem&) {
-                   return std::vector<Outcome>{};
-                 }};
+  const Law none{.name = "none",
+                 .about = "gives up",
+                 .outcomes = [](const ImpactProblem&, const auto&) { return Listed{}; }};
   EXPECT_THROW((void)impact_law(none)(problem, 0), std::runtime_error);
   // the simultaneous law is moved in no other way
   EXPECT_EQ(impact_law("simultaneous")(problem, 7).outcome.c_plus,
