@@ -128,11 +128,14 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
   std::string text = fmt::format(
       "\nset of outcomes from {} samples{}\n"
-      "    {} ended with no approaching contact; {:.2f} LCPs a sample, at most {}\n",
+      "    {} ended with no approaching contact; {:.2f} {} a sample, at most {}\n",
       amount(samples), r.stopped ? " (stopped early: incomplete)" : "",
       amount(static_cast<double>(r.terminated)), static_cast<double>(r.steps) / samples,
-      r.most_steps);
-  text += r.enumerated
+      impact.problem().bounces() ? "steps" : "LCPs", r.most_steps);
+  text += impact.problem().bounces()
+              ? "    compression and restitution interleave; where contacts at rest "
+                "have several answers, one is drawn\n"
+          : r.enumerated
               ? fmt::format(
                     "    {:.1f} % of the samples met a step with several solutions ({} of {} "
                     "steps); all were found and one was drawn\n",
