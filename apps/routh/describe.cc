@@ -145,8 +145,8 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
               : "    too many contacts to enumerate the solutions of a step: each took one, from a "
                 "random start\n";
   text += fmt::format("    largest residual {:.1e}{}; {}, {} samples a second\n", r.max_residual,
-                      of_cone(impact.problem()), duration(r.seconds),
-                      amount(samples / std::max(1e-9, r.seconds)));
+                      impact.problem().bounces() ? "" : of_cone(impact.problem()),
+                      duration(r.seconds), amount(samples / std::max(1e-9, r.seconds)));
   if (r.unsolved > 0)
     text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
   if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";

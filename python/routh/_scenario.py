@@ -110,16 +110,14 @@ class Scenario:
         from ._impact import ask
         return ask(self, law, options, progress)
 
-    def check(self, progress=None, restitution=None):
+    def check(self, progress=None):
         """Is the outcome of the impact at the start well defined? What `routh check` says.
-
-        restitution -- what coefficients of restitution mean: "newton", "poisson" or "stronge"
 
         >>> load("box-and-wall").check().unique
         False
         """
         from ._impact import check
-        return check(meant(self, restitution), progress)
+        return check(self, progress)
 
     def simulate(self, **options):
         """The same as `routh.simulate(self, ..)`."""

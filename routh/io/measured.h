@@ -52,9 +52,9 @@ struct MeasuredSummary {
   std::string law;
   double noise = 0, unexplained = 0, first = 0, nearest = 0, control = 0;
   RankTest ranks;   ///< of measurements among their controls
-  int begins = 0;   ///< nearest outcomes that begin with the lowest contact, of those that say
+  int begins = 0;   ///< nearest outcomes that begin with the lowest contact, where orders differ
   int fastest = 0;  ///< of these, with the contact that approaches fastest
-  int says = 0;
+  int says = 0;     ///< impacts where they do
 };
 std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const MeasuredStudy& study);
 

@@ -110,7 +110,7 @@ MeasuredPeer measured_peer(std::shared_ptr<const System> system) {
   peer.parameters = {{"friction", {0.1, 0.2, 0.5}, 1e-4, 5},
                      {"timeconst", {2e-3, 1e-2}, 2e-4, 0.1},
                      {"dampratio", {0.2, 0.7}, 1e-3, 5},
-                     {"1 - impedance", {0.1}, 1e-4, 0.99},
+                     {"1 - impedance", {0.1, 0.9}, 1e-4, 0.9999},
                      {"impratio", {1}, 1e-2, 1e3}};
   peer.predict = [simulation](const MeasuredImpact& impact, const VectorXd& parameters) {
     if (!simulation->system) {

@@ -165,6 +165,10 @@ MeasuredDistance measure(const MeasuredImpact& impact,
   };
   d.first = kinetic_distance(impact, first, impact.v_plus);
   d.nearest = nearest_to(impact.v_plus, &d.begins);
+  // where all begin alike, or orders that do not come to the same, that of the nearest says nothing
+  if (std::all_of(outcomes.begin(), outcomes.end(),
+                  [&](const PredictedOutcome& o) { return o.begins == outcomes[0].begins; }))
+    d.begins = -1;
 
   // the same error in random directions; what impulses at the contacts cannot make stays as it is
   std::mt19937_64 random(seed);

@@ -114,7 +114,7 @@ struct MeasuredDistance {
   /// more than the measured one does and gain no energy. At most kControls of them.
   std::vector<double> controls = {};
   int outcomes = 0;
-  int begins = -1;  ///< of the nearest
+  int begins = -1;  ///< of the nearest, where others begin with another contact
 };
 inline constexpr int kControls = 19;
 MeasuredDistance measure(const MeasuredImpact& impact,
