@@ -77,7 +77,7 @@ def measured(file, scenario=None, *, centre=None, touching=2e-3, samples=300, se
     if centre is not None:
         if scenario is not None:
             raise ValueError("centre: belongs to boxes; a scenario knows where its mass is")
-        options["centre"] = finite(vector(centre, "centre"), "centre")
+        options["centre"] = list(finite(vector(centre, "centre"), "centre"))
         if len(options["centre"]) != 3:
             raise ValueError("centre: must be three numbers")
     if compare is not None:

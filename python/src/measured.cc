@@ -21,7 +21,10 @@ std::shared_ptr<Measured> measured(const std::string& file, const py::object& sc
   if (!scene.is_none()) made->scene = scene.cast<Scene>();
   io::MeasuredOptions reading{.scenario = made->scene ? &made->scene->scenario : nullptr};
   std::string compare;
-  take(given, "centre", reading.centre);
+  if (given.contains("centre")) {
+    const auto centre = given["centre"].cast<std::vector<double>>();
+    for (int i = 0; i < 3; ++i) reading.centre[i] = centre.at(static_cast<std::size_t>(i));
+  }
   take(given, "touching", reading.touching);
   take(given, "compare", compare);
   take(given, "samples", made->options.samples);
