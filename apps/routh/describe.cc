@@ -128,11 +128,14 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
   std::string text = fmt::format(
       "\nset of outcomes from {} samples{}\n"
-      "    {} ended with no approaching contact; {:.2f} LCPs a sample, at most {}\n",
+      "    {} ended with no approaching contact; {:.2f} {} a sample, at most {}\n",
       amount(samples), r.stopped ? " (stopped early: incomplete)" : "",
       amount(static_cast<double>(r.terminated)), static_cast<double>(r.steps) / samples,
-      r.most_steps);
-  text += r.enumerated
+      impact.problem().bounces() ? "steps" : "LCPs", r.most_steps);
+  text += impact.problem().bounces()
+              ? "    compression and restitution interleave; where contacts at rest "
+                "have several answers, one is drawn\n"
+          : r.enumerated
               ? fmt::format(
                     "    {:.1f} % of the samples met a step with several solutions ({} of {} "
                     "steps); all were found and one was drawn\n",
@@ -142,8 +145,8 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
               : "    too many contacts to enumerate the solutions of a step: each took one, from a "
                 "random start\n";
   text += fmt::format("    largest residual {:.1e}{}; {}, {} samples a second\n", r.max_residual,
-                      of_cone(impact.problem()), duration(r.seconds),
-                      amount(samples / std::max(1e-9, r.seconds)));
+                      impact.problem().bounces() ? "" : of_cone(impact.problem()),
+                      duration(r.seconds), amount(samples / std::max(1e-9, r.seconds)));
   if (r.unsolved > 0)
     text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
   if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";

@@ -14,7 +14,7 @@ namespace routh::app {
 namespace {
 
 struct MeasuredArguments {
-  std::string file, scenario, samples = "300", seed = "1", most = "100";
+  std::string file, scenario, compare, samples = "300", seed = "1", most = "100";
   std::vector<double> centre;
   double touching = 2e-3;
   Places places;
@@ -36,7 +36,7 @@ StudyOptions study_options(const MeasuredArguments& a) {
 
 int run_measured(const MeasuredArguments& a) {
   a.places.check();
-  const StudyOptions options = study_options(a);
+  StudyOptions options = study_options(a);
   std::optional<io::Scenario> scenario;
   io::MeasuredOptions reading{.touching = a.touching};
   if (!a.centre.empty()) {
@@ -54,6 +54,7 @@ int run_measured(const MeasuredArguments& a) {
     reading.scenario = &*scenario;
   }
   const io::MeasuredTable table = io::read_measured(a.file, reading);
+  if (!a.compare.empty()) options.peers = {io::measured_peer(a.compare, table, reading)};
   const MeasuredStudy result = study(table.impacts, options);
   clear_progress();
   finishing();
@@ -73,8 +74,10 @@ int run_measured(const MeasuredArguments& a) {
 
 void reproduce_measured(const std::string& data, const std::string& folder) {
   const auto make = [&](const std::string& name, const io::MeasuredOptions& reading) {
-    const io::MeasuredTable table = io::read_measured(data + "/" + name + ".csv", reading);
+    io::MeasuredTable table = io::read_measured(data + "/" + name + ".csv", reading);
+    table.file = name + ".csv";  // wherever it is
     StudyOptions options;
+    if (io::has_models()) options.peers = {io::measured_peer("mujoco", table, reading)};
     options.progress = [](double) { return !interrupted(); };
     const MeasuredStudy result = study(table.impacts, options);
     const std::string text = io::describe(table, result);
@@ -100,6 +103,11 @@ void add_measured(CLI::App& app, Session& session) {
                 "of a box: the centre of mass that x, y, z are of, from the box's centre [m]")
       ->delimiter(',')
       ->type_name("X,Y,Z");
+  c->add_option(
+       "--compare", a->compare,
+       "hold this simulator against the same impacts, its parameters fitted as those of the "
+       "laws are")
+      ->check(CLI::IsMember({"mujoco"}));
   c->add_option("--touching", a->touching,
                 "contacts at most this much higher than the lowest take part [m]")
       ->check(positive("a length"))

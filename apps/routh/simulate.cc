@@ -76,6 +76,12 @@ std::string describe(const io::Motion& motion) {
   text += fmt::format(
       "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.1e} m, joints open by {:.1e} m\n",
       t.energy.front(), t.energy.back(), t.max_penetration, t.max_joint_error);
+  if (const double gain = motion.largest_gain(); gain > 0)
+    text += fmt::format(
+        "    an impact adds {:.3g} J of energy: the meaning of its coefficients of restitution "
+        "allows "
+        "it\n",
+        gain);
   if (const TimeSteppingExtras* stepping = t.stepping())
     text += fmt::format("    {} complementarity problems, largest residual {:.1e}\n",
                         stepping->lcps, stepping->max_residual);

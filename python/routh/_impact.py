@@ -9,7 +9,7 @@ from ._arrays import array, finite, frictions, matrix, vector
 from ._options import Progress, contact_names, count, law_options, library_words, one_of, run
 from ._options import threads as number_of_threads
 from ._saved import Saved, Written
-from ._scenario import Scenario, cone_options
+from ._scenario import Scenario, cone_options, meant
 
 
 class Outcome(NamedTuple):
@@ -260,6 +260,7 @@ def ask(scenario, law, given, progress):
     asked = dict(given)
     contains = asked.pop("contains", None)
     compare = asked.pop("compare", None)
+    scenario = meant(scenario, asked.pop("restitution", None))
     options = law_options(law, {**asked, **({"contains": contains} if contains is not None else {})})
     options.pop("contains", None)
     if contains is not None:
@@ -279,7 +280,7 @@ def check(scenario, progress=None):
     return CheckResult(run("checking", progress, lambda tell: _core.check(scenario._core, tell)))
 
 
-def impact(M, Jn, Jt, mu, v, A=None, law="all", *, names=None, cone=None, edges=None, progress=None, **options):
+def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0.0, names=None, cone=None, edges=None, progress=None, **options):
     """Every outcome of an impact that is given by plain matrices.
 
     M -- inertia, nv x nv
@@ -290,9 +291,11 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, names=None, cone=None, edges=
     A -- bilateral rows (joints), A v = 0
     law -- "all": every outcome of simultaneous and sequential and a few samples of set; or
         another of `routh.LAWS`: "simultaneous", "sequential", "set", "exact", "witnesses", "binary", "lzb", "single"
+    e -- coefficient of restitution, of each contact or of all
     names -- of the contacts (default: A, B, ..)
     cone, edges -- in space: "circular" or "polygon", and of how many edges
-    options -- of the law: samples, seed, threads, draws, order, single, step [N s], limit,
+    options -- restitution: what e means, "newton", "poisson" or "stronge" (default: as suits the law);
+        of the law: samples, seed, threads, draws, order, single, step [N s], limit,
         final_step [N s], keep, coverage, contact, stiffness, exponent, maximize, minimize,
         contains, max_seconds, max_polyhedra
     progress -- True or False to show it, or a function of the part that is done
@@ -301,11 +304,11 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, names=None, cone=None, edges=
     >>> print(r.unique, r.outcomes[0].velocity)
     True [0.5 0. ]
     """
-    scenario = _matrices(M, Jn, Jt, mu, v, A, names, cone, edges)
+    scenario = _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e)
     return ask(scenario, law, options, progress)
 
 
-def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges):
+def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0.0):
     Jn = matrix(Jn, "Jn")
     bilateral = np.zeros((0, 0)) if A is None else matrix(A, "A")
     options = cone_options(cone, edges) if cone is not None or edges is not None else {}
@@ -314,24 +317,25 @@ def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
         return Scenario(_core.matrices(matrix(M, "M"), Jn, Jt, frictions(mu, len(Jn)), vector(v, "v"), bilateral,
-                                       contact_names(names), options),
-                        (_matrices, M, Jn, Jt, mu, v, A, names, cone, edges))
+                                       contact_names(names), frictions(e, len(Jn), "e"), options),
+                        (_matrices, M, Jn, Jt, mu, v, A, names, cone, edges, e))
 
 
-def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, names=None, cone=None, edges=None, progress=None,
-                            **options):
+def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, e=0.0, names=None, cone=None, edges=None,
+                            progress=None, **options):
     """The same where only contact space is known: c+ = c + G lambda.
 
     G -- Delassus matrix [1/kg], normals first, then the tangents contact by contact
     c -- contact velocity before the impact [m/s], ordered as G
+    e -- coefficient of restitution, of each contact or of all
 
     >>> impact_in_contact_space([[1, 0], [0, 1]], [-1, 1], 0.5).outcomes[0].contact_velocity
     array([0. , 0.5])
     """
-    return ask(_contact_space(G, c, mu, tangents, names, cone, edges), law, options, progress)
+    return ask(_contact_space(G, c, mu, tangents, names, cone, edges, e), law, options, progress)
 
 
-def _contact_space(G, c, mu, tangents, names, cone, edges):
+def _contact_space(G, c, mu, tangents, names, cone, edges, e=0.0):
     tangents = count("tangents", tangents)
     if tangents not in (1, 2):
         raise ValueError(f"tangents {tangents}: must be 1 (planar) or 2 (in space)")
@@ -341,8 +345,8 @@ def _contact_space(G, c, mu, tangents, names, cone, edges):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
         return Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, len(c) // (1 + tangents)), tangents,
-                                            contact_names(names), cones),
-                        (_contact_space, G, c, mu, tangents, names, cone, edges))
+                                            contact_names(names), frictions(e, len(c) // (1 + tangents), "e"), cones),
+                        (_contact_space, G, c, mu, tangents, names, cone, edges, e))
 
 
 def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, threads=0, progress=None):

@@ -68,5 +68,6 @@ PYBIND11_MODULE(_core, m) {
   python::define_motions(m);
   python::define_ensembles(m);
   python::define_lcp(m);
+  python::define_measured(m);
   python::define_selected(m);
 }

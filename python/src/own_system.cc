@@ -54,8 +54,10 @@ void OwnSystem::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& 
                               .Jn = c[2].cast<VectorXd>().transpose(),
                               .Jt = c[3].cast<Eigen::MatrixXd>(),
                               .mu = c[4].cast<double>(),
+                              .e = c[7].cast<double>(),
                               .bias_n = c[5].cast<double>(),
                               .bias_t = c[6].cast<double>()});
+    if (terms.contacts.back().e > 0) bounces_ = true;
   }
 }
 

@@ -27,6 +27,9 @@ class OwnSystem final : public System {
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
   std::vector<std::string> velocity_names() const override { return velocities_; }
 
+  /// As its contacts said so far; they are asked when the scenario is made.
+  bool bounces() const override { return bounces_; }
+
   /// Was Ctrl-C heard while Python was asked? The call was made again, so that the motion can end
   /// with what it has; the answer is given once.
   bool interrupted() const { return interrupted_.exchange(false); }
@@ -40,7 +43,7 @@ class OwnSystem final : public System {
   template <class... Arguments>
   pybind11::object ask(const char* method, const Arguments&... arguments) const;
 
-  mutable std::atomic<bool> interrupted_ = false;
+  mutable std::atomic<bool> interrupted_ = false, bounces_ = false;
   mutable std::exception_ptr raised_;
   pybind11::object self_;
   int nq_, nv_;

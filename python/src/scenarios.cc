@@ -80,15 +80,17 @@ py::dict terms_dict(const Terms& terms) {
   d["A"] = terms.A;
   d["Jn"] = stacked(terms, [](const Contact& c) { return MatrixXd(c.Jn); });
   d["Jt"] = stacked(terms, [](const Contact& c) { return c.Jt; });
-  VectorXd mu(terms.contacts.size()), phi(terms.contacts.size());
+  VectorXd mu(terms.contacts.size()), phi(terms.contacts.size()), e(terms.contacts.size());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
     mu[static_cast<Eigen::Index>(i)] = terms.contacts[i].mu;
     phi[static_cast<Eigen::Index>(i)] = terms.contacts[i].phi;
+    e[static_cast<Eigen::Index>(i)] = terms.contacts[i].e;
     names.push_back(terms.contacts[i].name);
   }
   d["mu"] = mu;
   d["phi"] = phi;
+  d["e"] = e;
   d["names"] = names;
   return d;
 }
@@ -143,19 +145,28 @@ void define_scenarios(py::module_& m) {
   m.def("is_model", io::is_model);
   m.def("load", load);
   m.def("matrices", [](MatrixXd M, MatrixXd Jn, MatrixXd Jt, VectorXd mu, VectorXd v, MatrixXd A,
-                       std::vector<std::string> names, const py::dict& options) {
-    return finished(
-        io::scenario_of(io::PlainMatrices{std::move(M), std::move(Jn), std::move(Jt), std::move(mu),
-                                          std::move(v), std::move(A), std::move(names)}),
-        options);
-  });
-  m.def("contact_space", [](MatrixXd G, VectorXd c, VectorXd mu, int tangents,
-                            std::vector<std::string> names, const py::dict& options) {
-    return finished(io::scenario_of(io::PlainContactSpace{std::move(G), std::move(c), std::move(mu),
-                                                          tangents, std::move(names)}),
+                       std::vector<std::string> names, VectorXd e, const py::dict& options) {
+    return finished(io::scenario_of(io::PlainMatrices{std::move(M), std::move(Jn), std::move(Jt),
+                                                      std::move(mu), std::move(v), std::move(A),
+                                                      std::move(names), std::move(e)}),
                     options);
   });
+  m.def("contact_space", [](MatrixXd G, VectorXd c, VectorXd mu, int tangents,
+                            std::vector<std::string> names, VectorXd e, const py::dict& options) {
+    return finished(
+        io::scenario_of(io::PlainContactSpace{std::move(G), std::move(c), std::move(mu), tangents,
+                                              std::move(names), std::move(e)}),
+        options);
+  });
   m.def("own", own);
+  m.def("with_restitution", [](const Scene& scene, const std::string& means) {
+    io::Scenario scenario = scene->scenario;
+    for (const Restitution one :
+         {Restitution::kNewton, Restitution::kPoisson, Restitution::kStronge}) {
+      if (to_string(one) == means) scenario.run.restitution = one;
+    }
+    return std::make_shared<Loaded>(Loaded{std::move(scenario)});
+  });
 }
 
 }  // namespace routh::python

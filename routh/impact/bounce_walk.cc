@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "routh/impact/draws.h"
+#include "routh/impact/policy.h"
 
 namespace routh {
 namespace {
@@ -92,6 +92,21 @@ void BounceWalk::find_rates(const VectorXd& bound) {
   }
   change_ = G * rate_;
   if (!open_questions) return;
+  if (random_ && table_ && draw_rates(bound, sticks)) return;
+  if (random_ && !table_) {
+    for (int i = 0; i < m; ++i) {
+      const int t = problem_.tangent(i);
+      if (!decided_[i]) rate_[i] = (*random_)() * bound[i];
+      if (!sticks[i]) rate_.segment(t, k) = -problem_.mu[i] * rate_[i] * along(i);
+      if (!sticks[i] || rate_[i] == 0) continue;
+      const double angle = 2 * M_PI * (*random_)();
+      const Tangents direction = k == 1
+                                     ? Tangents(Tangents::Constant(1, std::cos(angle)))
+                                     : Tangents(Eigen::Vector2d(std::cos(angle), std::sin(angle)));
+      rate_.segment(t, k) = problem_.mu[i] * rate_[i] * direction;
+    }
+    change_ = G * rate_;
+  }
 
   // resting contacts: 0 ≤ λ̇n ≤ bound, ċn ≥ 0 unless at the bound; sticking ones: λ̇t in its cone
   // brakes ċt as much as it can, and stops what is left of a slip. One contact after the other
@@ -135,6 +150,26 @@ void BounceWalk::find_rates(const VectorXd& bound) {
     if (most <= kBalanced * scale) break;
   }
   change_ = G * rate_;
+}
+
+bool BounceWalk::draw_rates(const VectorXd& bound, const std::vector<char>& sticks) {
+  // a step so short that what moves keeps its direction: velocities that are far from zero, or zero
+  const int m = problem_.contacts();
+  const double most = bound.maxCoeff() * (1 + problem_.mu.maxCoeff());
+  const double far = 4 * problem_.G.cwiseAbs().rowwise().sum().maxCoeff() * most;
+  if (!(far > 0)) return false;
+  VectorXd c = VectorXd::Zero(c_.size());
+  for (int i = 0; i < m; ++i) {
+    if (decided_[i]) c[i] = pushes(i) ? -far : far;
+    const int t = problem_.tangent(i);
+    if (!sticks[i]) c[t] = std::copysign(far, c_[t]);
+  }
+  const std::vector<Outcome> all = table_->solve(c, bound);
+  if (all.empty()) return false;
+  const auto pick = static_cast<std::size_t>((*random_)() * static_cast<double>(all.size()));
+  rate_ = all[pick].impulse;
+  change_ = problem_.G * rate_;
+  return true;
 }
 
 double BounceWalk::until_event(const VectorXd& bound, double left) const {
@@ -196,7 +231,10 @@ void BounceWalk::take(double part) {
 }
 
 StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
+  if (!table_ && problem_.tangents == 1 && count_modes(problem_, true) <= policy::kTabulatedBounces)
+    table_.emplace(problem_);
   WalkRandom random(options_.seed, index);
+  random_ = &random;
   WalkBounds bounds(options_, index);
   StepwiseSample s = follow(
       [&](int step, VectorXd& bound) {
@@ -207,6 +245,7 @@ StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
       },
       with_path);
   s.sample.index = index;
+  random_ = nullptr;
   return s;
 }
 

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "routh/impact/draws.h"
+#include "routh/impact/modes.h"
 #include "routh/impact/stepwise.h"
 
 namespace routh {
@@ -18,9 +21,12 @@ namespace routh {
 /// It pushes while cn < 0 or something is left, and the impact is over when none does. Energy is
 /// lost in compression, (1 - e²) of the work, and by friction: with Stronge's meaning no walk gains
 /// any, whatever the order. A contact at rest with nothing left gives way or resists as much as it
-/// is pressed. Friction follows Coulomb's law at the current velocity, with circular cones in
-/// space, as in single.h. Bounds on the normal impulses are drawn as in P1 Algorithm 1; within a
-/// step they are rates, and its path bends where a contact changes phase, sticks, or slides back.
+/// is pressed, and one that sticks slides off or does not: where several answers fit, as they do on
+/// walkers in nearly every step, one is drawn. In the plane all are found, with many contacts and
+/// in space the one that a random start leads to. Friction follows Coulomb's law at the current
+/// velocity, with circular cones in space, as in single.h. Bounds on the normal impulses are drawn
+/// as in P1 Algorithm 1; within a step they are rates, and its path bends where a contact changes
+/// phase, sticks, or slides back.
 ///
 /// Newton's meaning has no such state: a contact hit twice has no velocity "before". It is refused.
 /// For use by one thread.
@@ -32,7 +38,8 @@ class BounceWalk {
 
   /// Bounds on the normal impulses of a step, which contacts that push reach; false ends the walk.
   using Bounds = std::function<bool(int step, Eigen::VectorXd& bound)>;
-  /// With any; they may ask for what follows, which is of the beginning of the step.
+  /// With any; they may ask for what follows, which is of the beginning of the step. Of several
+  /// answers it takes the one that contacts at rest come to.
   StepwiseSample follow(const Bounds& bounds, bool with_path);
   const Eigen::VectorXd& velocity() const { return c_; }
   /// Works of compression that are not given back yet, 1/e² of what they will give.
@@ -46,6 +53,9 @@ class BounceWalk {
   bool over() const;
   /// Impulses per unit of the step, λ̇, and the change of velocity, ċ.
   void find_rates(const Eigen::VectorXd& bound);
+  /// The same where contacts that rest or stick leave a choice: all answers, and one is drawn.
+  /// False: there is none among regular modes.
+  bool draw_rates(const Eigen::VectorXd& bound, const std::vector<char>& sticks);
   /// How much of the step passes before a contact changes what it does.
   double until_event(const Eigen::VectorXd& bound, double left) const;
   void take(double part);
@@ -60,8 +70,10 @@ class BounceWalk {
   Eigen::VectorXd c_, impulse_, store_, spring_;
   Eigen::VectorXd rate_, change_;  // λ̇, ċ
   double speed_ = 0;
-  double stops_ = 0;           // part of the step in which slow slips are stopped
-  std::vector<char> decided_;  // does the contact push, or is it open? else it rests
+  double stops_ = 0;                // part of the step in which slow slips are stopped
+  std::optional<ModeTable> table_;  // in the plane
+  WalkRandom* random_ = nullptr;    // of the walk, or nothing is drawn
+  std::vector<char> decided_;       // does the contact push, or is it open? else it rests
 };
 
 }  // namespace routh

@@ -61,6 +61,8 @@ inline std::span<const int> polygons(int m) { return {kPolygons, m <= 4 ? 4u : 2
 /// costs 6 µs, one solution 0.7 µs; three contacts have 42 875 modes.
 inline constexpr double kTabulated = 20'000;
 inline constexpr double kTabulatedInSpace = 2'000;
+/// Walks with restitution ask the table at every bend of the path: three contacts.
+inline constexpr double kTabulatedBounces = 400;
 /// Contacts up to which a step that no regular mode solves is enumerated (343 modes, 5 ms); beyond
 /// it Lemke's algorithm has to do (9 µs, but one solution).
 inline constexpr int kTriedInWalks = 3;

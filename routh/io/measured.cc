@@ -13,6 +13,9 @@
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/text.h"
+#ifdef ROUTH_HAS_MUJOCO
+#include "routh/mujoco/measured.h"
+#endif
 
 namespace routh::io {
 namespace {
@@ -154,28 +157,26 @@ int group_of(const Columns& columns, std::size_t row) {
   return static_cast<int>(row);
 }
 
-/// The smallest value of f over x by steps in one coordinate after the other that shrink.
-template <class F>
-double descend(F f, VectorXd& x, VectorXd step) {
-  double best = f(x);
-  for (int round = 0; round < 60 && step.cwiseAbs().maxCoeff() > 0; ++round) {
-    bool better = false;
-    for (Eigen::Index i = 0; i < x.size(); ++i) {
-      for (const double sign : {1.0, -1.0}) {
-        VectorXd trial = x;
-        trial[i] += sign * step[i];
-        const double value = f(trial);
-        if (value < best) best = value, x = trial, better = true;
-      }
-    }
-    if (!better) step /= 2;
-  }
-  return best;
-}
-
 // contact rows in the plane
 
 const std::vector<std::string> kPlane{"vx", "vy", "w"};
+
+/// A body whose contact is a point: the plane stands on the floor along t. None where normal and
+/// tangent are no axes of a frame.
+std::optional<MeasuredPose> planar_pose(const Eigen::MatrixXd& J, double gyration) {
+  const Eigen::Vector2d n = J.row(0).head(2), t = J.row(1).head(2);
+  if (std::abs(n.norm() - 1) + std::abs(t.norm() - 1) + std::abs(n.dot(t)) > 1e-6) return {};
+  MeasuredPose pose{.orientation = Eigen::Quaterniond::Identity(),
+                    .gyration = Vector3d::Constant(gyration),
+                    .corners = {},
+                    .radius = 0.1 * std::sqrt(gyration),
+                    .from_space = Eigen::MatrixXd::Zero(3, 6)};
+  // contact velocities t·v + jt_w w and n·v + jn_w w are those of w about y
+  pose.corners = {Vector3d(-J(0, 2), 0, J(1, 2) + pose.radius)};
+  pose.from_space.col(0).head(2) = t, pose.from_space.col(2).head(2) = n;
+  pose.from_space(2, 4) = 1;
+  return pose;
+}
 
 MeasuredImpact planar_impact(const Columns& columns, std::size_t row, double gyration) {
   MeasuredImpact m{.name = columns.line(row), .group = group_of(columns, row)};
@@ -186,6 +187,7 @@ MeasuredImpact planar_impact(const Columns& columns, std::size_t row, double gyr
   m.v_minus = columns.at(row, with(kPlane, "_minus"));
   m.v_plus = columns.at(row, with(kPlane, "_plus"));
   if (columns.has("sigma_vx")) m.sigma = columns.at(row, {"sigma_vx", "sigma_vy", "sigma_w"});
+  m.pose = planar_pose(m.J, gyration);
   return m;
 }
 
@@ -206,11 +208,12 @@ struct Corner {
   Vector3d arm;  // from the centre of mass to the contact
 };
 
+Vector3d signs(int bits) { return {bits & 4 ? 1. : -1., bits & 2 ? 1. : -1., bits & 1 ? 1. : -1.}; }
+
 std::vector<Corner> corners_of(const Matrix3d& R, const MeasuredBody& body) {
   std::vector<Corner> corners;
   for (int bits = 0; bits < 8; ++bits) {
-    const Vector3d sign(bits & 4 ? 1 : -1, bits & 2 ? 1 : -1, bits & 1 ? 1 : -1);
-    const Vector3d arm = R * (body.half * sign - body.centre) - Vector3d(0, 0, body.radius);
+    const Vector3d arm = R * (body.half * signs(bits) - body.centre) - Vector3d(0, 0, body.radius);
     corners.push_back({arm.z(), arm});
   }
   std::sort(corners.begin(), corners.end(),
@@ -246,6 +249,13 @@ MeasuredImpact box_impact(const Columns& columns, std::size_t row, const Measure
     m.J.row(i) = point.row(2);
     m.J.middleRows(m.contacts + 2 * i, 2) = point.topRows(2);
   }
+  m.pose = MeasuredPose{.orientation = Eigen::Quaterniond(R),
+                        .gyration = body.gyration,
+                        .corners = {},
+                        .radius = body.radius,
+                        .from_space = Eigen::MatrixXd::Identity(6, 6)};
+  for (int bits = 0; bits < 8; ++bits)
+    m.pose->corners.push_back(body.half * signs(bits) - body.centre);
   // velocities of the centre of mass as it is now
   const Vector3d moved = body.centre - options.centre;
   const auto velocity = [&](const std::string& when) {
@@ -326,7 +336,7 @@ MeasuredImpact scenario_impact(const Columns& columns, std::size_t row,
                                const MeasuredOptions& options) {
   const Scenario& s = *options.scenario;
   MeasuredImpact m{.name = columns.line(row), .group = group_of(columns, row)};
-  const VectorXd q = columns.at(row, s.coordinates);
+  const VectorXd q = m.q = columns.at(row, s.coordinates);
   m.v_minus = columns.at(row, with(s.velocities, "_minus"));
   m.v_plus = columns.at(row, with(s.velocities, "_plus"));
   if (columns.has("sigma_" + s.velocities.front())) {
@@ -443,31 +453,79 @@ MeasuredTable read_measured(const std::string& file, const MeasuredOptions& opti
   return table;
 }
 
+MeasuredPeer measured_peer(const std::string& simulator, const MeasuredTable& table,
+                           const MeasuredOptions& options) {
+  if (simulator != "mujoco")
+    throw InputError(fmt::format("--compare {}: must be mujoco", simulator));
+#ifdef ROUTH_HAS_MUJOCO
+  if (const Scenario* const s = options.scenario) {
+    const auto* const model = std::get_if<Model>(&s->what);
+    if (!model)
+      throw InputError(
+          fmt::format("--compare mujoco: {} is not a model of MuJoCo (.xml, .urdf)", s->name));
+    return mujoco::measured_peer(model->system);
+  }
+  for (const MeasuredImpact& impact : table.impacts) {
+    if (!impact.pose)
+      throw InputError(
+          fmt::format("--compare mujoco: {}: line {}: (jn_x, jn_y) and (jt_x, jt_y) must be unit "
+                      "vectors at right angles, so that a body can be placed",
+                      table.file, impact.name));
+  }
+  return mujoco::measured_peer();
+#else
+  (void)table, (void)options;
+  throw InputError("--compare mujoco: this build has no models of MuJoCo");
+#endif
+}
+
+namespace {
+
+int fastest_contact(const MeasuredImpact& impact) {
+  Eigen::Index fastest = 0;
+  (impact.J.topRows(impact.contacts) * impact.v_minus).minCoeff(&fastest);
+  return static_cast<int>(fastest);
+}
+
+}  // namespace
+
 std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const MeasuredStudy& study) {
   std::vector<MeasuredSummary> all;
+  const std::vector<std::string> names = law_names(study);
   std::set<int> counts;
   for (const StudyRow& row : study.rows) counts.insert(table.impacts[row.impact].contacts);
   for (const int contacts : counts) {
-    for (std::size_t k = 0; k < study.laws.size(); ++k) {
-      MeasuredSummary s{.contacts = contacts, .law = study.laws[k]};
+    std::vector<const StudyRow*> rows;
+    double fastest = 0;
+    for (const StudyRow& row : study.rows) {
+      const MeasuredImpact& impact = table.impacts[row.impact];
+      if (impact.contacts != contacts) continue;
+      rows.push_back(&row);
+      fastest = std::max(
+          fastest, kinetic_distance(impact, impact.v_minus, VectorXd::Zero(impact.v_minus.size())));
+    }
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      MeasuredSummary s{
+          .contacts = contacts,
+          .impacts = static_cast<int>(rows.size()),
+          .law = k < study.laws.size() ? study.laws[k] : study.peers[k - study.laws.size()].name};
       std::vector<double> noise, unexplained, first, nearest, control;
-      for (const StudyRow& row : study.rows) {
-        const MeasuredImpact& impact = table.impacts[row.impact];
-        if (impact.contacts != contacts) continue;
-        const MeasuredDistance& d = row.laws[k];
-        const double speed =
-            kinetic_distance(impact, impact.v_minus, VectorXd::Zero(impact.v_minus.size()));
-        ++s.impacts;
-        noise.push_back(row.noise), unexplained.push_back(row.unexplained);
-        first.push_back(d.first), nearest.push_back(d.nearest), control.push_back(d.control);
-        const bool tie = std::abs(d.nearest - d.control) <= 1e-9 * d.control + kRounding * speed;
-        s.ties += tie;
-        s.closer += !tie && d.nearest < d.control;
+      std::vector<const MeasuredDistance*> distances;
+      for (const StudyRow* row : rows) {
+        const MeasuredDistance& d = row->laws[k];
+        noise.push_back(row->noise), unexplained.push_back(row->unexplained);
+        first.push_back(d.first), nearest.push_back(d.nearest);
+        if (!d.controls.empty()) control.push_back(median(d.controls));
+        distances.push_back(&d);
         s.says += d.begins >= 0;
         s.begins += d.begins == 0;
+        s.fastest += d.begins == fastest_contact(table.impacts[row->impact]);
       }
       s.noise = median(noise), s.unexplained = median(unexplained);
       s.first = median(first), s.nearest = median(nearest), s.control = median(control);
+      s.ranks = rank_test(distances, [&](double a, double b) {
+        return std::abs(a - b) <= 1e-9 * std::max(a, b) + kRounding * fastest;
+      });
       all.push_back(std::move(s));
     }
   }

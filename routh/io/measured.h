@@ -41,17 +41,25 @@ struct MeasuredOptions {
 /// Throws InputError naming missing columns, or the line and column of what is no number.
 MeasuredTable read_measured(const std::string& file, const MeasuredOptions& options = {});
 
-/// Medians of one law over the impacts with so many contacts.
+/// Another simulator, "mujoco", for StudyOptions::peers. Throws InputError where it is not built in
+/// or has neither a body nor a model to move.
+MeasuredPeer measured_peer(const std::string& simulator, const MeasuredTable& table,
+                           const MeasuredOptions& options = {});
+
+/// Medians of one law, or of another simulator, over the impacts with so many contacts.
 struct MeasuredSummary {
   int contacts = 0, impacts = 0;
   std::string law;
   double noise = 0, unexplained = 0, first = 0, nearest = 0, control = 0;
-  int closer = 0;  ///< impacts nearer to their measurement than to the control
-  int ties = 0;    ///< as near to both, as where a law has one outcome: they say nothing
-  int begins = 0;  ///< nearest outcomes that begin with the lowest contact, of those that say
-  int says = 0;
+  RankTest ranks;   ///< of measurements among their controls
+  int begins = 0;   ///< nearest outcomes that begin with the lowest contact, where orders differ
+  int fastest = 0;  ///< of these, with the contact that approaches fastest
+  int says = 0;     ///< impacts where they do
 };
 std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const MeasuredStudy& study);
+
+/// Laws, then peers: of StudyRow::laws.
+std::vector<std::string> law_names(const MeasuredStudy& study);
 
 std::string describe(const MeasuredTable& table, const MeasuredStudy& study);
 Json to_json(const MeasuredTable& table, const MeasuredStudy& study);

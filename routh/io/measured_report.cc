@@ -5,6 +5,7 @@
 #include "routh/io/document.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/measured.h"
+#include "routh/io/text.h"
 #include "routh/simulate/laws.h"
 
 namespace routh::io {
@@ -13,6 +14,17 @@ namespace {
 constexpr std::size_t kNamedRows = 12;  // rows that are named on the screen
 constexpr std::size_t kFewImpacts = 10;
 constexpr const char* kSetColour = "#2a8c4a";
+constexpr const char* kPeerColour = "#000000";  // of other simulators
+constexpr int kKeyWidth = 165;                  // of figures [pixels]
+
+std::string colour_of(const std::string& law, const MeasuredStudy& study) {
+  if (index_of(study.laws, law) < 0) return kPeerColour;
+  const std::vector<std::string>& own = law_named(law).colours;
+  return own.empty() ? kSetColour : own.front();
+}
+
+/// Does one of the summaries say more than that all is a tie?
+bool chooses(const MeasuredSummary& s) { return s.contacts > 1 && s.ranks.ties < s.impacts; }
 
 std::string lines_of(const std::vector<std::string>& lines) {
   const std::vector<std::string> some(lines.begin(),
@@ -21,6 +33,12 @@ std::string lines_of(const std::vector<std::string>& lines) {
 }
 
 }  // namespace
+
+std::vector<std::string> law_names(const MeasuredStudy& study) {
+  std::vector<std::string> names = study.laws;
+  for (const StudyPeer& peer : study.peers) names.push_back(peer.name);
+  return names;
+}
 
 std::string describe(const MeasuredTable& table, const MeasuredStudy& study) {
   std::string text = fmt::format("{}: {} rows, {} impacts; {} flagged", table.file, table.rows,
@@ -49,19 +67,25 @@ std::string describe(const MeasuredTable& table, const MeasuredStudy& study) {
     text += fmt::format("    {:<8} mu {:.3f}  e {:.3f}   {:.4f} m/s, held out {:.4f} m/s\n",
                         to_string(f.fit.parameters.restitution), f.fit.parameters.mu,
                         f.fit.parameters.e, f.fit.distance, f.held_out);
+  for (const StudyPeer& peer : study.peers) {
+    text += fmt::format("    {:<8}", peer.name);
+    for (std::size_t i = 0; i < peer.parameters.size(); ++i)
+      text += fmt::format(" {} {:.3g} ", peer.parameters[i], peer.fit.parameters[i]);
+    text += fmt::format("  {:.4f} m/s, held out {:.4f} m/s\n", peer.fit.distance, peer.held_out);
+  }
   text +=
       "\ndistances of what was held out, medians [m/s]\n"
-      "    contacts impacts  noise   no law  law            first    nearest  control  nearer than "
-      "control\n";
+      "    contacts impacts  noise   no law  law            first    nearest  control  controls "
+      "that "
+      "are farther\n";
   for (const MeasuredSummary& s : summaries(table, study)) {
-    text +=
-        fmt::format("    {:8} {:7}  {:.4f}  {:.4f}  {:<13}  {:.4f}   {:.4f}   {:.4f}   {} of {}",
-                    s.contacts, s.impacts, s.noise, s.unexplained, s.law, s.first, s.nearest,
-                    s.control, s.closer, s.impacts - s.ties);
-    if (s.contacts > 1 && s.impacts > s.ties)
-      text += fmt::format(", p = {:.2g}", sign_test(s.closer, s.impacts - s.ties));
+    text += fmt::format("    {:8} {:7}  {:.4f}  {:.4f}  {:<13}  {:.4f}   {:.4f}", s.contacts,
+                        s.impacts, s.noise, s.unexplained, s.law, s.first, s.nearest);
+    if (chooses(s))
+      text += fmt::format("   {:.4f}   {:.0f} %, p = {:.2g}", s.control, 100 * s.ranks.farther,
+                          s.ranks.chance);
     if (s.contacts > 1 && s.says > 0)
-      text += fmt::format("; lowest first in {} of {}", s.begins, s.says);
+      text += fmt::format("; lowest first in {}, fastest in {} of {}", s.begins, s.fastest, s.says);
     text += '\n';
   }
   text +=
@@ -89,6 +113,15 @@ Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
                          {"e", f.fit.parameters.e},
                          {"distance", f.fit.distance},
                          {"held_out", number_or_null(f.held_out)}});
+  j["peers"] = Json::array();
+  for (const StudyPeer& peer : study.peers) {
+    Json own{{"name", peer.name},
+             {"distance", number_or_null(peer.fit.distance)},
+             {"held_out", number_or_null(peer.held_out)}};
+    for (std::size_t i = 0; i < peer.parameters.size(); ++i)
+      own["parameters"][peer.parameters[i]] = number_or_null(peer.fit.parameters[i]);
+    j["peers"].push_back(std::move(own));
+  }
   j["laws"] = Json::array();
   for (const MeasuredSummary& s : summaries(table, study))
     j["laws"].push_back({{"contacts", s.contacts},
@@ -99,9 +132,11 @@ Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
                          {"first", number_or_null(s.first)},
                          {"nearest", number_or_null(s.nearest)},
                          {"control", number_or_null(s.control)},
-                         {"closer", s.closer},
-                         {"ties", s.ties},
+                         {"farther_controls", s.ranks.farther},
+                         {"chance", s.ranks.chance},
+                         {"ties", s.ranks.ties},
                          {"lowest_first", s.begins},
+                         {"fastest_first", s.fastest},
                          {"orders", s.says}});
   j["incomplete"] = !study.complete;
   return j;
@@ -109,7 +144,7 @@ Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
 
 std::string to_csv(const MeasuredTable& table, const MeasuredStudy& study) {
   std::string text = "line,group,contacts,noise,unexplained";
-  for (const std::string& law : study.laws)
+  for (const std::string& law : law_names(study))
     text += fmt::format(",{0}_first,{0}_nearest,{0}_control,{0}_outcomes", law);
   text += '\n';
   for (const StudyRow& row : study.rows) {
@@ -117,7 +152,8 @@ std::string to_csv(const MeasuredTable& table, const MeasuredStudy& study) {
     text += fmt::format("{},{},{},{:.6g},{:.6g}", impact.name, impact.group, impact.contacts,
                         row.noise, row.unexplained);
     for (const MeasuredDistance& d : row.laws)
-      text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", d.first, d.nearest, d.control, d.outcomes);
+      text += fmt::format(",{:.6g},{:.6g},{:.6g},{}", d.first, d.nearest, median(d.controls),
+                          d.outcomes);
     text += '\n';
   }
   return text;
@@ -134,18 +170,19 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
                                 [](const auto& of) { return of.second.size() >= kFewImpacts; });
   if (some)
     std::erase_if(by_contacts, [](const auto& of) { return of.second.size() < kFewImpacts; });
+  const int most = by_contacts.rbegin()->first;
   return render(folder, name, [&](const std::string& terminal) {
     const auto panels = static_cast<int>(by_contacts.size());
-    const int width = 120 + std::max(480, 330 * panels);
-    // one key for all panels, below them
+    const int width = 75 + std::max(420, 300 * panels) + kKeyWidth;
+    // one key for all panels, beside them
     std::string script = fmt::format(
-        "set terminal {} size {},470 noenhanced\nset multiplot layout 1,{} margins "
-        "screen {:.4f},0.985,0.33,0.91 spacing screen 0.015\nset key off\nset grid lc rgb "
+        "set terminal {} size {},375 noenhanced\nset multiplot layout 1,{} margins "
+        "screen {:.4f},{:.4f},0.15,0.9 spacing screen 0.015\nset key off\nset grid lc rgb "
         "'#dddddd' lt 1\nset border lw 0.8\nset tics nomirror scale 0.6\nset logscale x\nset "
         "format "
-        "x '%g'\nset xtics (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)\nset yrange [0:1]\nset "
+        "x '%g'\nset xtics (0.005, 0.02, 0.05, 0.1, 0.2, 0.5)\nset yrange [0:1]\nset "
         "xrange [0.002:0.6]\nset xlabel 'distance [m/s]'\nset ylabel 'part of the impacts'\n",
-        terminal, width, panels, 70.0 / width);
+        terminal, width, panels, 70.0 / width, 1 - static_cast<double>(kKeyWidth) / width);
     bool first = true;
     for (const auto& [contacts, of_them] : by_contacts) {
       const std::vector<const StudyRow*>& rows = of_them;
@@ -165,20 +202,22 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
       const auto explain = [&](const std::string& style, const std::string& title) {
         key += fmt::format(", NaN with lines {} title {}", style, gnuplot_text(title));
       };
-      for (std::size_t k = 0; k < study.laws.size(); ++k) {
-        const std::vector<std::string>& own = law_named(study.laws[k]).colours;
-        const std::string colour = own.empty() ? kSetColour : own.front();
+      const std::vector<std::string> names = law_names(study);
+      for (std::size_t k = 0; k < names.size(); ++k) {
+        const std::string colour = colour_of(names[k], study);
         const std::string line = fmt::format("lw 2 lc rgb '{}'", colour),
                           dashes = fmt::format("lw 1.2 dt (6,4) lc rgb '{}'", colour);
         // a law with one outcome is as far from its controls
-        const bool chooses = study.laws[k] == "sequential" || study.laws[k] == "set";
-        if (contacts > 1 && chooses)
-          curve(fmt::format("control{}_{}", contacts, k), dashes,
-                [k](const StudyRow& row) { return row.laws[k].control; });
+        const bool controls = names[k] == "sequential" || names[k] == "set";
+        if (contacts > 1 && controls)
+          curve(fmt::format("control{}_{}", contacts, k), dashes, [k](const StudyRow& row) {
+            const MeasuredDistance& d = row.laws[k];
+            return d.controls.empty() ? d.first : median(d.controls);
+          });
         curve(fmt::format("near{}_{}", contacts, k), line,
               [k](const StudyRow& row) { return row.laws[k].nearest; });
-        explain(line, study.laws[k]);
-        if (chooses) explain(dashes, study.laws[k] + ", control");
+        explain(line, names[k]);
+        if (controls && most > 1) explain(dashes, "its control");
       }
       const std::string grey = "lw 1.2 lc rgb '#777777'", dots = "lw 1.5 dt (2,3) lc rgb '#000000'";
       curve(fmt::format("none{}", contacts), grey,
@@ -194,7 +233,8 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
           gnuplot_text(fmt::format("{} contact{}, {} impacts", contacts, contacts > 1 ? "s" : "",
                                    rows.size())));
       if (first)
-        script += "set key at screen 0.5,0.02 center bottom horizontal maxrows 2 samplen 3\n";
+        script +=
+            "set key at screen 0.995,0.9 right top vertical maxcols 1 Left reverse samplen 2\n";
       script += fmt::format("plot {}{}\nset key off\nset ylabel ''\nset format y ''\n", plot,
                             first ? key : "");
       first = false;

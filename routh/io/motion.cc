@@ -4,6 +4,7 @@
 
 #include "routh/io/text.h"
 #include "routh/simulate/mode_kernel.h"
+#include "routh/simulate/recorder.h"
 
 namespace routh::io {
 namespace {
@@ -15,6 +16,11 @@ Json lists(const std::vector<Eigen::VectorXd>& vs) {
 }
 
 }  // namespace
+
+double Motion::largest_gain() const {
+  const System* const system = scenario.moving();
+  return system && system->bounces() ? routh::largest_gain(*system, trajectory.events) : 0;
+}
 
 Json to_json(const Motion& motion, bool raw) {
   const Trajectory& t = motion.trajectory;
@@ -93,6 +99,7 @@ Json to_json(const Motion& motion, bool raw) {
   if (!t.energy.empty()) {
     j["summary"]["energy_start"] = t.energy.front();
     j["summary"]["energy_end"] = t.energy.back();
+    if (const double gain = motion.largest_gain(); gain > 0) j["summary"]["largest_gain"] = gain;
   }
   if (const EventSelectedExtras* selected = t.selected()) {
     const event_selected::Counts& counts = selected->counts;

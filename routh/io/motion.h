@@ -23,6 +23,8 @@ struct Motion {
     return trajectory.contact_names.empty() ? scenario.terms.contacts[contact].name
                                             : trajectory.contact_names[contact];
   }
+  /// The most energy that an impact adds [J].
+  double largest_gain() const;
 };
 
 /// The keys of `routh simulate --json`; `raw` adds v^h of P3 (4.11) as v_raw.

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "routh/impact/ambiguity.h"
+#include "routh/simulate/recorder.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh {
@@ -82,13 +83,10 @@ EnsembleRun summary(const System& system, const Trajectory& t, std::uint64_t ind
                   .energy_start = t.energy.front(),
                   .energy_end = t.energy.back(),
                   .finished = true};
-  for (const Event& e : t.events) {
-    if (e.kind != EventKind::kImpact) continue;
-    ++run.impacts;
-    const Terms terms = system.terms(e.q, e.v_minus, e.time);
-    run.largest_gain = std::max(run.largest_gain,
-                                kinetic_energy(terms, e.v_plus) - kinetic_energy(terms, e.v_minus));
-  }
+  run.impacts =
+      static_cast<int>(std::count_if(t.events.begin(), t.events.end(),
+                                     [](const Event& e) { return e.kind == EventKind::kImpact; }));
+  run.largest_gain = largest_gain(system, t.events);
   return run;
 }
 

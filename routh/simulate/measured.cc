@@ -3,7 +3,6 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <random>
 
 #include "routh/impact/lzb.h"
@@ -14,6 +13,10 @@
 namespace routh {
 
 using Eigen::VectorXd;
+
+namespace {
+constexpr int kControlDraws = 400;  // for kControls that are possible
+}  // namespace
 
 double kinetic_distance(const MeasuredImpact& impact, const VectorXd& v, const VectorXd& other) {
   const VectorXd by = v - other;
@@ -145,40 +148,10 @@ std::vector<MeasuredLaw> measured_laws(std::uint64_t samples, std::uint64_t seed
           {"lzb", distributed}};
 }
 
-ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const MeasuredLaw& law,
-                       Restitution restitution, int refinements) {
-  const auto mean_distance = [&](double mu, double e) {
-    double sum = 0;
-    for (const MeasuredImpact& impact : impacts) {
-      double nearest = kinetic_distance(impact, impact.v_minus, impact.v_plus);
-      for (const PredictedOutcome& o : law.predict(impact, {mu, e, restitution}))
-        nearest = std::min(nearest, kinetic_distance(impact, o.v, impact.v_plus));
-      sum += nearest;
-    }
-    return sum / std::max<double>(1, static_cast<double>(impacts.size()));
-  };
-  ContactFit best{.parameters = {0.5, 0.5, restitution}, .distance = HUGE_VAL};
-  double step_mu = 0.25, step_e = 0.125;
-  double low_mu = 0, high_mu = 2, low_e = 0, high_e = 1;
-  for (int round = 0; round < refinements; ++round) {
-    for (double mu = low_mu; mu <= high_mu + 1e-12; mu += step_mu) {
-      for (double e = low_e; e <= high_e + 1e-12; e += step_e) {
-        const double distance = mean_distance(mu, e);
-        if (distance < best.distance) best = {{mu, e, restitution}, distance};
-      }
-    }
-    const ContactParameters at = best.parameters;
-    low_mu = std::max(0.0, at.mu - step_mu), high_mu = at.mu + step_mu;
-    low_e = std::max(0.0, at.e - step_e), high_e = std::min(1.0, at.e + step_e);
-    step_mu /= 3, step_e /= 3;
-  }
-  return best;
-}
-
 MeasuredDistance measure(const MeasuredImpact& impact,
                          const std::vector<PredictedOutcome>& outcomes, std::uint64_t seed) {
   MeasuredDistance d{.outcomes = static_cast<int>(outcomes.size())};
-  if (outcomes.empty()) return {HUGE_VAL, HUGE_VAL, HUGE_VAL, 0};
+  if (outcomes.empty()) return {HUGE_VAL, HUGE_VAL};
   const VectorXd& first = outcomes.front().v;
   const auto nearest_to = [&](const VectorXd& v, int* begins = nullptr) {
     double nearest = HUGE_VAL;
@@ -192,87 +165,76 @@ MeasuredDistance measure(const MeasuredImpact& impact,
   };
   d.first = kinetic_distance(impact, first, impact.v_plus);
   d.nearest = nearest_to(impact.v_plus, &d.begins);
+  // where all begin alike, or orders that do not come to the same, that of the nearest says nothing
+  if (std::all_of(outcomes.begin(), outcomes.end(),
+                  [&](const PredictedOutcome& o) { return o.begins == outcomes[0].begins; }))
+    d.begins = -1;
 
-  // the same error in random directions of those that contacts can push to; what they cannot make
-  // stays as it is
+  // the same error in random directions; what impulses at the contacts cannot make stays as it is
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   const VectorXd error = impact.v_plus - first, inside = possible(impact, error);
   const Eigen::MatrixXd root = impact.M.llt().matrixU();
-  std::vector<double> controls;
-  for (int k = 0; k < kControls; ++k) {
+  const auto energy = [&](const VectorXd& v) { return v.dot(impact.M * v); };
+  const auto separation = [&](const VectorXd& v) {
+    return (impact.J.topRows(impact.contacts) * v).minCoeff();
+  };
+  const double least = std::min(0.0, separation(impact.v_plus)),
+               most = std::max(energy(impact.v_minus), energy(impact.v_plus));
+  for (int k = 0; k < kControlDraws && static_cast<int>(d.controls.size()) < kControls; ++k) {
     const VectorXd draw = VectorXd::NullaryExpr(error.size(), [&] { return normal(random); });
     VectorXd other = possible(impact, root.triangularView<Eigen::Upper>().solve(draw));
-    const double length = std::sqrt(other.dot(impact.M * other));
-    if (length > 0) other *= std::sqrt(inside.dot(impact.M * inside)) / length;
-    controls.push_back(nearest_to(first + (error - inside) + other));
+    const double length = std::sqrt(energy(other));
+    if (length > 0) other *= std::sqrt(energy(inside)) / length;
+    const VectorXd v = first + (error - inside) + other;
+    if (separation(v) >= least && energy(v) <= most) d.controls.push_back(nearest_to(v));
   }
-  d.control = median(controls);
   return d;
 }
 
-namespace {
-
-/// Of the sum of so many squares of unit normal numbers (Wilson, Hilferty).
-double chi_square_median(double count) { return count * std::pow(1 - 2 / (9 * count), 3); }
-
-}  // namespace
-
-MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptions& options) {
-  MeasuredStudy s;
-  const std::vector<MeasuredLaw> laws = measured_laws(options.samples, options.seed);
-  for (const MeasuredLaw& law : laws) s.laws.push_back(law.name);
-  const auto stopped = [&](double done) {
-    if (options.progress && !options.progress(done)) s.complete = false;
-    return !s.complete;
-  };
-
-  // one contact: every law but that of all at once is the same path
-  const MeasuredLaw& path = laws[1];
-  std::vector<MeasuredImpact> training, others;
-  for (const MeasuredImpact& impact : impacts) {
-    if (impact.contacts != 1) continue;
-    std::vector<MeasuredImpact>& side = trains(impact) ? training : others;
-    if (side.size() < options.fitted) side.push_back(impact);
+RankTest rank_test(const std::vector<const MeasuredDistance*>& measured,
+                   const std::function<bool(double, double)>& tie) {
+  // Places count in halves: of n controls, 2 for each that is nearer and 1 for each tie. Given all
+  // n + 1 distances, each of them is the measured one with the same chance.
+  RankTest result;
+  std::vector<double> chance{1};  // of each sum of places
+  std::size_t sum = 0;
+  double farther = 0;
+  int count = 0;
+  for (const MeasuredDistance* d : measured) {
+    if (d->controls.empty() || !std::isfinite(d->nearest)) {
+      ++result.ties;
+      continue;
+    }
+    std::vector<double> all = d->controls;
+    all.push_back(d->nearest);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::size_t place = 0;
+      for (std::size_t j = 0; j < all.size(); ++j) {
+        if (j == i) continue;
+        place += tie(all[i], all[j]) ? 1 : all[j] < all[i] ? 2 : 0;
+      }
+      places.push_back(place);
+    }
+    const std::size_t n = d->controls.size();
+    result.ties += std::all_of(all.begin(), all.end(), [&](double x) { return tie(x, all[0]); });
+    sum += places.back();
+    farther += 1 - 0.5 * static_cast<double>(places.back()) / static_cast<double>(n);
+    ++count;
+    std::vector<double> next(chance.size() + 2 * n, 0.0);
+    for (std::size_t at = 0; at < chance.size(); ++at) {
+      for (const std::size_t place : places)
+        next[at + place] += chance[at] / static_cast<double>(n + 1);
+    }
+    chance = std::move(next);
   }
-  s.fitted = training.size(), s.held_out = others.size();
-  for (const Restitution meaning :
-       {Restitution::kStronge, Restitution::kPoisson, Restitution::kNewton}) {
-    if (stopped(0.1 * static_cast<double>(s.fits.size()))) return s;
-    StudyFit fit{.fit = fit_contact(training, path, meaning)};
-    std::vector<double> distances;
-    for (const MeasuredImpact& impact : others)
-      distances.push_back(
-          measure(impact, path.predict(impact, fit.fit.parameters), options.seed).nearest);
-    fit.held_out = median(distances);
-    s.fits.push_back(fit);
-  }
-
-  // errors that are not known are as large, in each direction, as what no impulses can make
-  std::vector<double> squares;
-  for (const MeasuredImpact& impact : training) {
-    const double free = static_cast<double>(impact.v_plus.size() - impact.J.rows());
-    if (free > 0) squares.push_back(std::pow(unexplained(impact), 2) / chi_square_median(free));
-  }
-  s.error = squares.empty() ? 0 : std::sqrt(median(squares));
-
-  // every law beside what was held out
-  ContactParameters parameters = s.fits.front().fit.parameters;
-  parameters.restitution = Restitution::kByLaw;
-  std::map<int, std::size_t> taken;
-  for (std::size_t k = 0; k < impacts.size(); ++k) {
-    const MeasuredImpact& impact = impacts[k];
-    if (trains(impact) || taken[impact.contacts] >= options.most) continue;
-    ++taken[impact.contacts];
-    if (stopped(0.3 + 0.7 * static_cast<double>(k) / static_cast<double>(impacts.size()))) break;
-    StudyRow row{.impact = k, .noise = noise_of(impact), .unexplained = unexplained(impact)};
-    if (impact.sigma.size() == 0)
-      row.noise = s.error * std::sqrt(static_cast<double>(impact.v_plus.size()));
-    for (const MeasuredLaw& law : laws)
-      row.laws.push_back(measure(impact, law.predict(impact, parameters), options.seed + k));
-    s.rows.push_back(std::move(row));
-  }
-  return s;
+  if (count == 0) return result;
+  result.farther = farther / count;
+  result.chance = 0;
+  for (std::size_t at = 0; at <= sum; ++at) result.chance += chance[at];
+  result.chance = std::min(1.0, result.chance);
+  return result;
 }
 
 double median(std::vector<double> values) {
@@ -280,14 +242,6 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-double sign_test(int heads, int of) {
-  double sum = 0;
-  for (int k = heads; k <= of; ++k)
-    sum += std::exp(std::lgamma(of + 1.0) - std::lgamma(k + 1.0) - std::lgamma(of - k + 1.0) -
-                    of * std::log(2.0));
-  return std::min(1.0, sum);
 }
 
 }  // namespace routh

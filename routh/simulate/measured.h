@@ -1,7 +1,9 @@
 #pragma once
 
+#include <Eigen/Geometry>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,18 @@
 /// so that translation and rotation count as they carry energy.
 namespace routh {
 
+/// The body of an impact in space over the floor z = 0, for simulators that move bodies.
+struct MeasuredPose {
+  Eigen::Quaterniond orientation;  ///< from the body's to the floor's frame
+  Eigen::Vector3d gyration;        ///< I/m about the body's axes [m²]
+  /// Centres of the spheres that may touch the floor, from that of mass, in the body's frame [m].
+  std::vector<Eigen::Vector3d> corners;
+  double radius = 0;  ///< of these [m]
+  /// Velocities of the impact from those in space, (v in the floor's frame, w in the body's); its
+  /// transpose leads back.
+  Eigen::MatrixXd from_space;
+};
+
 /// One impact as it was measured.
 struct MeasuredImpact {
   std::string name;  ///< of its row
@@ -25,6 +39,8 @@ struct MeasuredImpact {
   int contacts = 1, tangents = 1;
   Eigen::VectorXd v_minus, v_plus;
   Eigen::VectorXd sigma = {};  ///< of the errors of v_plus - v_minus; empty: not known
+  Eigen::VectorXd q = {};      ///< configuration, where a mechanism or model has been measured
+  std::optional<MeasuredPose> pose = {};  ///< where one body has
 };
 
 double kinetic_distance(const MeasuredImpact& impact, const Eigen::VectorXd& v,
@@ -67,26 +83,60 @@ struct [[nodiscard]] ContactFit {
 ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const MeasuredLaw& law,
                        Restitution restitution = Restitution::kByLaw, int refinements = 4);
 
+/// Another simulator beside the laws: it has one outcome and parameters of its own, all positive.
+struct MeasuredPeer {
+  struct Parameter {
+    std::string name;
+    std::vector<double> starts;  ///< from which the search begins, in all combinations
+    double least = 0, most = 0;
+  };
+  std::string name;
+  std::vector<Parameter> parameters;
+  /// Empty where its simulation breaks down.
+  std::function<Eigen::VectorXd(const MeasuredImpact&, const Eigen::VectorXd& parameters)> predict;
+};
+/// Its parameters that explain impacts best, by the same measure as friction and restitution.
+struct [[nodiscard]] PeerFit {
+  Eigen::VectorXd parameters;
+  double distance = 0;  ///< mean over the impacts it was fitted to [m/s]
+};
+/// The best start, then steps in the logarithm of one parameter after the other. Ended early, it
+/// has what it reached.
+PeerFit fit_peer(const std::vector<MeasuredImpact>& impacts, const MeasuredPeer& peer,
+                 const std::function<bool()>& go_on = {});
+
 /// A law beside one measurement.
 struct MeasuredDistance {
   double first = 0;    ///< to its first outcome
   double nearest = 0;  ///< to its nearest: chosen after the fact
-  /// The control of that choice: to the outcome nearest to a measurement as far from the first, in
-  /// a random direction that impulses at the contacts can make. The median of kControls of them: an
-  /// odd number, so that where errors have no preferred direction one is as often above as below.
-  double control = 0;
+  /// The control of that choice: to the outcome nearest to other measurements, as far from the
+  /// first outcome in random directions that impulses at the contacts can make, that approach no
+  /// more than the measured one does and gain no energy. At most kControls of them.
+  std::vector<double> controls = {};
   int outcomes = 0;
-  int begins = -1;  ///< of the nearest
+  int begins = -1;  ///< of the nearest, where others begin with another contact
 };
 inline constexpr int kControls = 19;
 MeasuredDistance measure(const MeasuredImpact& impact,
                          const std::vector<PredictedOutcome>& outcomes, std::uint64_t seed);
+
+/// Are measurements nearer than their controls? If errors had no preferred direction a measurement
+/// would take any place among its controls with the same chance.
+struct [[nodiscard]] RankTest {
+  double farther = 0.5;  ///< mean part of the controls that are farther; ties are halves
+  double chance = 1;     ///< of at least this by chance: exact, given the ties
+  int ties = 0;  ///< measurements as near as all of their controls, or without: they say nothing
+};
+/// `tie` says whether two distances of the same measurement are one.
+RankTest rank_test(const std::vector<const MeasuredDistance*>& measured,
+                   const std::function<bool(double, double)>& tie);
 
 struct StudyOptions {
   std::uint64_t samples = 300;  ///< of the set
   std::uint64_t seed = 1;
   std::size_t most = 100;    ///< impacts of each number of contacts that are held against the laws
   std::size_t fitted = 400;  ///< impacts with one contact that friction is fitted to
+  std::vector<MeasuredPeer> peers = {};  ///< held against the same impacts
   /// Asked now and then with the part that is done; false ends the study with what it has.
   std::function<bool(double done)> progress = {};
 };
@@ -97,14 +147,21 @@ inline bool trains(const MeasuredImpact& impact) { return impact.group % 2 == 0;
 struct StudyRow {
   std::size_t impact = 0;
   double noise = 0, unexplained = 0;
-  std::vector<MeasuredDistance> laws;  ///< in the order of MeasuredStudy::laws
+  std::vector<MeasuredDistance> laws;  ///< in the order of MeasuredStudy::laws, then its peers
 };
 struct StudyFit {
   ContactFit fit;
   double held_out = 0;  ///< median distance of impacts with one contact that were not fitted to
 };
+struct StudyPeer {
+  std::string name;
+  std::vector<std::string> parameters;
+  PeerFit fit;
+  double held_out = 0;  ///< as StudyFit's
+};
 struct [[nodiscard]] MeasuredStudy {
   std::vector<std::string> laws;
+  std::vector<StudyPeer> peers;
   double error = 0;                      ///< of one direction of v_plus - v_minus, estimated [m/s]
   std::vector<StudyFit> fits;            ///< with Stronge's meaning of e, Poisson's and Newton's
   std::size_t fitted = 0, held_out = 0;  ///< impacts with one contact
@@ -117,7 +174,10 @@ MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptio
 
 /// What is said of many impacts.
 double median(std::vector<double> values);
-/// Chance of at least this many heads among `of` throws of a coin: the sign test.
-double sign_test(int heads, int of);
+
+/// The smallest value of f by steps in one coordinate after the other that shrink; x is moved
+/// there.
+double descend(const std::function<double(const Eigen::VectorXd&)>& f, Eigen::VectorXd& x,
+               Eigen::VectorXd step, int rounds = 60);
 
 }  // namespace routh

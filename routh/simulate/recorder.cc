@@ -72,6 +72,19 @@ double MechanicalEnergy::operator()(double time, const Eigen::VectorXd& q,
   }
 }
 
+double largest_gain(const System& system, const std::vector<Event>& events) {
+  constexpr double kRounding = 1e-9;  // of the energy before
+  double largest = 0;
+  for (const Event& e : events) {
+    if (e.kind != EventKind::kImpact) continue;
+    const Terms terms = system.terms(e.q, e.v_minus, e.time);
+    const double before = kinetic_energy(terms, e.v_minus),
+                 gain = kinetic_energy(terms, e.v_plus) - before;
+    if (gain > kRounding * before) largest = std::max(largest, gain);
+  }
+  return largest;
+}
+
 void require_motion(const System& system, const Terms& terms, bool limbs) {
   const auto on = [&](Eigen::Index i) {
     const std::vector<std::string> names = system.velocity_names();

@@ -93,6 +93,10 @@ class MechanicalEnergy {
   Terms terms_;
 };
 
+/// The most kinetic energy that an impact adds [J]; zero where that is rounding. Newton's meaning
+/// of restitution may, with friction, and Poisson's with several contacts.
+double largest_gain(const System& system, const std::vector<Event>& events);
+
 /// Evaluates the motion by `f`. What throws at a state that is finite, and thus the reason why the
 /// motion ends there, goes to `trouble`. False: there is none.
 template <class F>

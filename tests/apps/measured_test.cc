@@ -37,9 +37,61 @@ TEST_F(Measured, ALawWithOneOutcomeIsAsFarFromItsControlsAndSaysNothing) {
     EXPECT_EQ(law["contacts"], 1) << law;
     if (law["law"] == "set") continue;  // samples of one outcome differ by rounding
     EXPECT_EQ(law["ties"], 12) << law;
-    EXPECT_EQ(law["closer"], 0) << law;
+    EXPECT_EQ(law["farther_controls"], 0.5) << law;
+    EXPECT_EQ(law["chance"], 1) << law;
   }
   EXPECT_NEAR(j["fits"][0]["e"].get<double>(), 0.5, 0.02);
+}
+
+#ifdef ROUTH_HAS_MUJOCO
+TEST_F(Measured, MujocoStandsBesideTheLawsWithParametersOfItsOwn) {
+  const std::string file = folder_ + "/m.csv", ball = folder_ + "/ball.xml";
+  routh::io::write_file(file, table());
+  const nlohmann::json j = json_of("measured " + file + " --samples 2 --compare mujoco");
+  ASSERT_EQ(j["peers"].size(), 1u);
+  EXPECT_EQ(j["peers"][0]["name"], "mujoco");
+  EXPECT_GT(j["peers"][0]["parameters"]["friction"].get<double>(), 0);
+  // a ball bounces as it is told to, nearly: MuJoCo lets slip a little
+  EXPECT_LT(j["peers"][0]["held_out"].get<double>(), 0.05);
+  EXPECT_EQ(j["laws"].back()["law"], "mujoco");
+  // rows that are no axes of a frame leave no body to move
+  std::string skew = table();
+  for (std::size_t at = 0; (at = skew.find(",0,1,0,1,0,1", at)) != std::string::npos; ++at)
+    skew.replace(at, 12, ",1,1,0,1,0,1");
+  routh::io::write_file(file, skew);
+  const Result r = run("measured " + file + " --samples 2 --compare mujoco");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_TRUE(says(r, "right angles")) << r.out;
+}
+#endif
+
+TEST_F(Measured, ModelsAndMechanismsOfTheUsersOwnAreMeasured) {
+  // a point of 2 kg: mechanism and coordinates by name, rows of sigma
+  const std::string file = folder_ + "/m.csv", point = folder_ + "/point.yaml";
+  routh::io::write_file(point, R"(
+mechanism:
+  bodies: [{name: p, mass: 2, inertia: 1, shapes: {c: {point: [0, 0]}}}]
+  planes: {floor: {point: [0, 0], normal: [0, 1]}}
+  contacts: [{name: A, between: [p.c, floor], friction: 0.9}]
+)");
+  std::string text =
+      "p.x,p.y,p.angle,p.x_minus,p.y_minus,p.angle_minus,p.x_plus,p.y_plus,p.angle_plus,"
+      "sigma_p.x,sigma_p.y,sigma_p.angle\n";
+  for (int k = 0; k < 24; ++k) {
+    const double fall = 1 + 0.1 * (k % 5), slip = 1 + 0.1 * (k % 3);
+    // mu 0.2, e 0.5: friction takes 0.2 * 1.5 of the fall
+    text += fmt::format("{},0,0,{},{},0,{},{},0,0.01,0.01,0.01\n", k, slip, -fall,
+                        slip - 0.3 * fall, 0.5 * fall);
+  }
+  routh::io::write_file(file, text);
+  const nlohmann::json j = json_of("measured " + file + " --scenario " + point + " --samples 2");
+  EXPECT_EQ(j["kind"], "scenario");
+  EXPECT_NEAR(j["fits"][0]["mu"].get<double>(), 0.2, 0.02);
+  EXPECT_NEAR(j["fits"][0]["e"].get<double>(), 0.5, 0.02);
+  EXPECT_EQ(run("measured " + file + " --scenario " + point + " --compare mujoco").code, 2);
+  const Result missing = run("measured " + file + " --scenario rocking-block");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(says(missing, "block.x")) << missing.out;
 }
 
 TEST_F(Measured, TablesOfOtherProgramsAreRead) {

@@ -1,6 +1,10 @@
 // Coefficients of restitution as users give them and see them again.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
 
 #include "apps/program.h"
 #include "routh/io/files.h"
@@ -67,6 +71,76 @@ TEST_F(Bounce, TheTextbooksOutcomesOfTheCradleStandBesideThoseOfTheSet) {
   EXPECT_EQ(all["unique"], false);
   const nlohmann::json walls = json_of("impact ball-between-walls --law sequential");
   EXPECT_NEAR(walls["outcomes"][0]["zeno"].get<double>(), 0.25, 1e-9);
+}
+
+// docs/restitution.md puts the laws side by side: with the numbers that the commands print.
+TEST_F(Bounce, TheTableOfTextbookImpactsHasWhatTheLawsSay) {
+  const std::filesystem::path docs = std::filesystem::path(ROUTH_README).parent_path() / "docs";
+  const std::string text = routh::io::read_file((docs / "restitution.md").string());
+  for (const std::string law : {"simultaneous", "sequential", "binary", "lzb"}) {
+    const std::size_t begin = text.find("\n| `" + law + "` |");
+    ASSERT_NE(begin, std::string::npos) << law;
+    const std::string line = text.substr(begin + 1, text.find('\n', begin + 1) - begin - 1);
+    const auto has = [&](const std::string& scenario, const std::string& key, std::size_t numbers) {
+      for (const nlohmann::json& outcome :
+           json_of("impact " + scenario + " --law " + law + " 2>/dev/null")["outcomes"]) {
+        std::string cell;
+        for (std::size_t i = 0; i < numbers; ++i) {
+          double x = outcome[key][i].get<double>();
+          if (std::abs(x) < 5e-5) x = 0;
+          cell += fmt::format("{}{:.4f}", i ? ", " : "", x);
+        }
+        EXPECT_NE(line.find(cell), std::string::npos) << scenario << " " << law << " " << cell;
+        if (scenario == "two-balls-on-one") break;  // the other is its mirror image
+      }
+    };
+    has("newtons-cradle", "velocity", 3);
+    has("two-balls-on-one", "velocity", 2);
+    has("ball-between-walls", "impulse", 2);
+    has("dropped-box", "normal", 2);
+  }
+}
+
+TEST_F(Bounce, EnergyThatAnImpactOfAMotionAddsIsSaid) {
+  // Kane's pendulum on its way: the tip of two rods comes to the floor, which lies under it
+  const std::string file = folder_ + "/kane.yaml";
+  routh::io::write_file(file, R"(
+mechanism:
+  gravity: [0, 0]
+  bodies:
+    - {name: upper, joint: revolute, mass: 1, inertia: 1/12, centre: [0, -0.5], q: 20*pi/180, v: -0.1}
+    - {name: lower, parent: upper, joint: revolute, at: [0, -1], mass: 1, inertia: 1/12, centre: [0, -0.5], shapes: {tip: {point: [0, -1]}}, q: 10*pi/180, v: -0.1}
+  planes: {floor: {point: [0, -cos(20*pi/180) - cos(30*pi/180)], normal: [0, 1]}}
+  contacts: [{name: A, between: [lower.tip, floor], friction: 0.7, restitution: 0.5}]
+)");
+  const std::string ask = "simulate " + file + " --law sequential --end 0.1 ";
+  EXPECT_GT(json_of(ask + "--restitution newton")["summary"]["largest_gain"].get<double>(), 0);
+  EXPECT_TRUE(says(run(ask + "--restitution newton"), "adds"));
+  EXPECT_FALSE(json_of(ask)["summary"].contains("largest_gain"));
+  EXPECT_FALSE(says(run(ask), "adds"));
+}
+
+// Steps of walkers have several solutions; one favourite branch would make the set a point.
+TEST_F(Bounce, AsCoefficientsVanishTheSetIsThatWithoutThem) {
+  for (const char* name : {"compass-gait", "ramone", "rocking-block"}) {
+    const std::string file = folder_ + "/e.yaml", ask = " --law set --samples 2^12 --draws corners";
+    std::string text = run(std::string("show ") + name).out;
+    for (std::size_t at = 0; (at = text.find("between:", at)) != std::string::npos; ++at)
+      text.insert(text.find('}', at), ", restitution: 1e-9");
+    routh::io::write_file(file, text);
+    const nlohmann::json with = json_of("impact " + file + ask)["summary"],
+                         without = json_of("impact " + std::string(name) + ask)["summary"];
+    EXPECT_GT(with["terminated"], 4000) << name;
+    for (const char* range : {"normal_min", "normal_max", "tangential_min", "tangential_max"}) {
+      for (int i = 0; i < 2; ++i) {
+        const auto of = [&](const nlohmann::json& all) {
+          const nlohmann::json& x = all[range][i];
+          return x.is_array() ? x[0].get<double>() : x.get<double>();
+        };
+        EXPECT_NEAR(of(with), of(without), 5e-3) << name << " " << range << i;
+      }
+    }
+  }
 }
 
 TEST_F(Bounce, EnergyThatALawAddsIsSaid) {

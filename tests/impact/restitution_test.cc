@@ -410,6 +410,37 @@ TEST(Restitution, BinaryCollisionsKeepNewtonsRatioFrictionInItsConeAndAddNoEnerg
   }
 }
 
+// Chatterjee and Ruina 1998: P = (1 + e) PI + κ (PII - PI), PI without friction, PII what sticks; κ
+// = 1 where that is in the cone, else what puts it on its edge.
+TEST(Restitution, BinaryCollisionsAreThePublishedFormula) {
+  std::mt19937 random(13);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int sticks = 0, slides = 0;
+  for (int k = 0; k < 200; ++k) {
+    const ImpactProblem p =
+        bouncing(test::random_impact(random, 1, 3 + k % 3, 1 + k % 2).problem, uniform(random));
+    if (p.c[0] >= 0) continue;
+    const double mu = p.mu[0], e = p.e[0];
+    const VectorXd one = -p.c[0] / p.G(0, 0) * VectorXd::Unit(p.c.size(), 0),
+                   two = -p.G.ldlt().solve(p.c), across = two - one;
+    VectorXd P = (1 + e) * one + across;
+    if (P.tail(p.tangents).norm() > mu * P[0]) {
+      const double kappa =
+          mu * (1 + e) * one[0] / (two.tail(p.tangents).norm() - mu * (two[0] - one[0]));
+      P = (1 + e) * one + kappa * across;
+      ++slides;
+    } else {
+      ++sticks;
+    }
+    const auto outcomes = sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes;
+    ASSERT_EQ(outcomes.size(), 1u) << k;
+    // its normal velocity is -e times that before: PII - PI leaves it alone
+    EXPECT_LE((p.G * (outcomes[0].outcome.impulse - P)).norm(), 1e-8 * p.c.norm()) << k;
+  }
+  EXPECT_GT(sticks, 10);
+  EXPECT_GT(slides, 10);
+}
+
 TEST(Restitution, BinaryCollisionsOfTheCradleAreTheTextbooks) {
   const ImpactProblem p = bouncing(cradle(4), 1);
   const auto outcomes = sequential(p, {.single = SingleLaw::kImpulseSpace}).outcomes;

@@ -42,6 +42,8 @@ void give(MeasuredImpact& m, const VectorXd& v, double noise, std::mt19937& rand
   for (int i = 0; i < 3; ++i) m.v_plus[i] += normal(random) * m.sigma[i] / noise;
 }
 
+bool same(double a, double b) { return std::abs(a - b) <= 1e-12; }
+
 TEST(Measured, FrictionAndRestitutionThatMadeTheImpactsAreFoundAgain) {
   std::mt19937 random(1);
   const auto laws = measured_laws(50, 1);
@@ -76,17 +78,52 @@ TEST(Measured, WhereEveryImpactTakesAnOrderOfItsOwnTheSetIsNearerThanItsControl)
   ASSERT_EQ(s.laws.size(), 5u);
   EXPECT_NEAR(s.fits[0].fit.parameters.mu, 0.2, 0.02);
   EXPECT_NEAR(s.fits[0].fit.parameters.e, 0.4, 0.02);
-  std::vector<double> near, control, at_once;
-  int closer = 0;
+  std::vector<double> near, at_once;
+  std::vector<const MeasuredDistance*> distances;
   for (const StudyRow& row : s.rows) {
     if (impacts[row.impact].contacts != 2) continue;
     at_once.push_back(row.laws[0].nearest);
-    near.push_back(row.laws[2].nearest), control.push_back(row.laws[2].control);
-    closer += row.laws[2].nearest < row.laws[2].control;
+    near.push_back(row.laws[2].nearest);
+    distances.push_back(&row.laws[2]);
   }
   EXPECT_EQ(near.size(), 40u);
   EXPECT_LT(median(near), 0.3 * median(at_once));
-  EXPECT_LT(sign_test(closer, 40), 1e-3);
+  EXPECT_LT(rank_test(distances, same).chance, 1e-3);
+}
+
+// The nearest of several outcomes never is farther than the first: what is chosen after the fact
+// must not look like evidence.
+TEST(Measured, ErrorsInRandomDirectionsAreNoNearerThanTheirControls) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  const auto laws = measured_laws(40, 1);
+  const ContactParameters truth{0.2, 0.4};
+  std::vector<std::vector<MeasuredDistance>> all(2);
+  for (MeasuredImpact& m : thrown(250, 2, random)) {
+    for (const int which : {1, 2}) {
+      const auto outcomes = laws[which].predict(m, truth);
+      // an error of half the spread of outcomes, wherever energy does not grow and nothing
+      // approaches
+      const auto possible = [&] {
+        return energy_kept(m) <= 1 && (m.J.topRows(2) * m.v_plus).minCoeff() >= 0;
+      };
+      for (int tries = 0; tries < 100; ++tries) {
+        Vector3d error(normal(random), normal(random), normal(random) / std::sqrt(0.1));
+        m.v_plus = outcomes[0].v + 0.3 * error / std::sqrt(error.dot(m.M * error));
+        if (possible()) break;
+      }
+      if (possible()) all[which - 1].push_back(measure(m, outcomes, random()));
+    }
+  }
+  for (const std::vector<MeasuredDistance>& of_law : all) {
+    ASSERT_GT(of_law.size(), 150u);
+    std::vector<const MeasuredDistance*> distances;
+    for (const MeasuredDistance& d : of_law) distances.push_back(&d);
+    const RankTest test = rank_test(distances, same);
+    EXPECT_NEAR(test.farther, 0.5, 0.08);
+    EXPECT_GT(test.chance, 0.01);
+    EXPECT_LT(test.chance, 0.99);
+  }
 }
 
 TEST(Measured, AMeasurementThatAContactCannotMakeIsUnexplainedAndEnergyIsKept) {
@@ -102,10 +139,28 @@ TEST(Measured, AMeasurementThatAContactCannotMakeIsUnexplainedAndEnergyIsKept) {
   EXPECT_NEAR(energy_kept(m), 0.25, 1e-12);
 }
 
-TEST(Measured, TheSignTestIsThatOfACoin) {
-  EXPECT_DOUBLE_EQ(sign_test(0, 10), 1);
-  EXPECT_NEAR(sign_test(10, 10), std::pow(0.5, 10), 1e-15);
-  EXPECT_NEAR(sign_test(1, 2), 0.75, 1e-12);
+TEST(Measured, TheChanceOfRanksIsThatOfAPlaceDrawnAmongThem) {
+  const auto test = [](const std::vector<MeasuredDistance>& of) {
+    std::vector<const MeasuredDistance*> distances;
+    for (const MeasuredDistance& d : of) distances.push_back(&d);
+    return rank_test(distances, same);
+  };
+  // one control each: a coin
+  const MeasuredDistance nearer{.nearest = 1, .controls = {2}},
+      farther{.nearest = 3, .controls = {2}}, tie{.nearest = 2, .controls = {2}};
+  EXPECT_NEAR(test(std::vector<MeasuredDistance>(10, nearer)).chance, std::pow(0.5, 10), 1e-15);
+  EXPECT_NEAR(test({nearer, farther}).chance, 0.75, 1e-15);
+  EXPECT_EQ(test({tie, tie}).chance, 1);
+  EXPECT_EQ(test({tie, tie}).ties, 2);
+  EXPECT_EQ(test({tie, nearer}).farther, 0.75);
+  // the second of four places
+  EXPECT_NEAR(test({{.nearest = 1, .controls = {0, 2, 3}}}).chance, 0.5, 1e-15);
+  // two of three controls tie with the nearest outcome itself, one is farther
+  EXPECT_NEAR(test({{.nearest = 1, .controls = {1, 1, 2}}}).chance, 0.75, 1e-15);
+  EXPECT_EQ(test({}).chance, 1);
+}
+
+TEST(Measured, AMedianOfNothingIsNoNumber) {
   EXPECT_TRUE(std::isnan(median({})));
   EXPECT_EQ(median({3, 1, 2}), 2);
 }
