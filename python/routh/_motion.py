@@ -121,6 +121,7 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     method -- "time-stepping", "hybrid", "event-selected" or "compliant" (`routh.METHODS`; default: the scenario's)
     end, every -- [s]; h -- step of time-stepping [s]
     law, seed -- how impacts are resolved: time-stepping, hybrid
+    restitution -- what coefficients of restitution are ratios of: "newton", "poisson" or "stronge"
     alpha, gamma, jacobians, detection, stabilise -- of time-stepping
     pseudo_impulse [s], friction, rtol, strict -- of hybrid
     eps, exact, contact_damping [N s/m], stiffness [N/m] -- of event-selected
@@ -215,7 +216,8 @@ class Stepper:
 def stepper(what, h=None, *, q=None, v=None, **options):
     """A `Stepper` of a scenario, its name, or a `routh.System`: iterating it never ends.
 
-    h -- step [s] (default: the scenario's); alpha, gamma, jacobians, detection, stabilise, law, seed, project
+    h -- step [s] (default: the scenario's); alpha, gamma, jacobians, detection, stabilise, law, seed,
+        restitution, project
 
     >>> s = stepper("tilted-box", h=1e-3)
     >>> next(s).time

@@ -80,14 +80,15 @@ class Scenario:
     Jn = property(lambda self: self._of("Jn"), doc="Normal rows, one a contact; Jn v < 0 approaches.")
     Jt = property(lambda self: self._of("Jt"), doc="Tangent rows, one a contact in the plane, two in space.")
     mu = property(lambda self: self._of("mu"), doc="Friction of each contact.")
+    e = property(lambda self: self._of("e"), doc="Coefficient of restitution of each contact.")
     phi = property(lambda self: self._of("phi"), doc="Gap of each contact [m], positive apart.")
 
     def terms(self, q, v, t=0.0):
-        """M, forces, A, Jn, Jt, mu, phi and names at another state, as a dictionary.
+        """M, forces, A, Jn, Jt, mu, e, phi and names at another state, as a dictionary.
 
         >>> m = load("rocking-block")
         >>> sorted(m.terms(m.q, m.v))
-        ['A', 'Jn', 'Jt', 'M', 'forces', 'mu', 'names', 'phi']
+        ['A', 'Jn', 'Jt', 'M', 'e', 'forces', 'mu', 'names', 'phi']
         """
         with library_words():
             return self._core.terms_at(finite(vector(q, "q"), "q"), finite(vector(v, "v"), "v"), number("t", t))

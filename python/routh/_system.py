@@ -20,6 +20,7 @@ class Contact(NamedTuple):
     mu: float = 0.0        #: friction
     bias_n: Optional[float] = None  #: d/dt(Jn) v [m/s^2]; None: found by differences
     bias_t: Optional[float] = None  #: d/dt(Jt) v [m/s^2], of planar contacts
+    e: float = 0.0         #: restitution, from 0 to 1
 
 
 class System:
@@ -162,7 +163,8 @@ class System:
         bias_n, bias_t = (None if b is None else number(f"{where}.{name}", b)
                           for name, b in (("bias_n", c.bias_n), ("bias_t", 0.0 if len(Jt) == 2 else c.bias_t)))
         return Contact(text(f"{where}.name", str(c.name)), number(f"{where}.phi", c.phi),
-                       self._sized(c.Jn, f"{own}.Jn", self.nv), Jt, number(f"{where}.mu", c.mu, 0), bias_n, bias_t)
+                       self._sized(c.Jn, f"{own}.Jn", self.nv), Jt, number(f"{where}.mu", c.mu, 0), bias_n, bias_t,
+                       number(f"{where}.e", c.e, 0, 1))
 
     def _with_bias(self, q, v):
         here = self._contacts(q)

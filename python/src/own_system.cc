@@ -56,6 +56,8 @@ void OwnSystem::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& 
                               .mu = c[4].cast<double>(),
                               .bias_n = c[5].cast<double>(),
                               .bias_t = c[6].cast<double>()});
+    terms.contacts.back().e = c[7].cast<double>();
+    if (terms.contacts.back().e > 0) bounces_ = true;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "module.h"
 #include "own_system.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/matrices.h"
 
@@ -80,20 +81,30 @@ py::dict terms_dict(const Terms& terms) {
   d["A"] = terms.A;
   d["Jn"] = stacked(terms, [](const Contact& c) { return MatrixXd(c.Jn); });
   d["Jt"] = stacked(terms, [](const Contact& c) { return c.Jt; });
-  VectorXd mu(terms.contacts.size()), phi(terms.contacts.size());
+  const auto size = static_cast<Eigen::Index>(terms.contacts.size());
+  VectorXd mu(size), e(size), phi(size);
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
-    mu[static_cast<Eigen::Index>(i)] = terms.contacts[i].mu;
-    phi[static_cast<Eigen::Index>(i)] = terms.contacts[i].phi;
-    names.push_back(terms.contacts[i].name);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Contact& c = terms.contacts[static_cast<std::size_t>(i)];
+    mu[i] = c.mu, e[i] = c.e, phi[i] = c.phi;
+    names.push_back(c.name);
   }
   d["mu"] = mu;
+  d["e"] = e;
   d["phi"] = phi;
   d["names"] = names;
   return d;
 }
 
 }  // namespace
+
+Scene meant(const Scene& scene, const py::dict& options) {
+  if (!options.contains("restitution")) return scene;
+  auto other = std::make_shared<Loaded>(*scene);
+  other->scenario.run.restitution =
+      io::restitution_named(options["restitution"].cast<std::string>());
+  return other;
+}
 
 void define_scenarios(py::module_& m) {
   py::class_<Loaded, std::shared_ptr<Loaded>>(m, "Scenario")
@@ -143,17 +154,18 @@ void define_scenarios(py::module_& m) {
   m.def("is_model", io::is_model);
   m.def("load", load);
   m.def("matrices", [](MatrixXd M, MatrixXd Jn, MatrixXd Jt, VectorXd mu, VectorXd v, MatrixXd A,
-                       std::vector<std::string> names, const py::dict& options) {
-    return finished(
-        io::scenario_of(io::PlainMatrices{std::move(M), std::move(Jn), std::move(Jt), std::move(mu),
-                                          std::move(v), std::move(A), std::move(names)}),
-        options);
+                       std::vector<std::string> names, VectorXd e, const py::dict& options) {
+    return finished(io::scenario_of(io::PlainMatrices{std::move(M), std::move(Jn), std::move(Jt),
+                                                      std::move(mu), std::move(v), std::move(A),
+                                                      std::move(names), std::move(e)}),
+                    options);
   });
   m.def("contact_space", [](MatrixXd G, VectorXd c, VectorXd mu, int tangents,
-                            std::vector<std::string> names, const py::dict& options) {
-    return finished(io::scenario_of(io::PlainContactSpace{std::move(G), std::move(c), std::move(mu),
-                                                          tangents, std::move(names)}),
-                    options);
+                            std::vector<std::string> names, VectorXd e, const py::dict& options) {
+    return finished(
+        io::scenario_of(io::PlainContactSpace{std::move(G), std::move(c), std::move(mu), tangents,
+                                              std::move(names), std::move(e)}),
+        options);
   });
   m.def("own", own);
 }

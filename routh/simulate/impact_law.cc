@@ -105,10 +105,12 @@ const std::vector<Law>& laws() {
   static const std::vector<Law> list{
       {.name = "all",
        .about = "every outcome of simultaneous and sequential, and a few samples of set",
-       .options = {"samples", "seed", "threads", "draws", "order", "single"}},
+       .options = {"samples", "seed", "threads", "draws", "order", "single"},
+       .restitution = {Restitution::kPoisson}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
        .outcomes = [](const ImpactProblem& p) { return simultaneous(p).outcomes; },
+       .restitution = {Restitution::kNewton, Restitution::kPoisson},
        .colours = {"#1f5fbf"}},
       {.name = "sequential",
        .about = "one contact after the other, in every order",
@@ -125,7 +127,8 @@ const std::vector<Law>& laws() {
                return choose_sample(problem, seed, impact);
              };
            },
-       .polygon = true},
+       .polygon = true,
+       .restitution = {Restitution::kPoisson, Restitution::kStronge}},
       {.name = "exact",
        .about = "the whole of that set, computed",
        .options = {"maximize", "minimize", "contains", "seed", "threads"},
@@ -146,6 +149,7 @@ const std::vector<Law>& laws() {
                all.push_back(std::move(s.outcome));
              return all;
            },
+       .restitution = {Restitution::kNewton},
        .colours = {"#8a5a2b"}},
       {.name = "lzb",
        .about = "all contacts by the distributing rule of Liu, Zhao and Brogliato (2008)",
@@ -156,6 +160,7 @@ const std::vector<Law>& laws() {
              return one.finished ? std::vector<Outcome>{std::move(one.outcome)}
                                  : std::vector<Outcome>{};
            },
+       .restitution = {Restitution::kStronge},
        .colours = {"#c2185b"}},
       {.name = "single",
        .about = "Routh's law at one contact",
