@@ -231,9 +231,9 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
       for (std::size_t k = next++; k < n && !stop; k = next++) {
         try {
           solve(k);
-        } catch (const std::exception& e) {
+        } catch (const std::exception& error) {
           const std::lock_guard lock(trouble);
-          if (k < failed) failed = k, why = e.what();
+          if (k < failed) failed = k, why = error.what();
           stop = true;
         }
         if (reports && !ticker.goes_on(static_cast<double>(k) / static_cast<double>(n)))
