@@ -30,6 +30,11 @@ install(FILES ${PROJECT_BINARY_DIR}/routhConfig.cmake ${PROJECT_BINARY_DIR}/rout
 install(EXPORT routh FILE routhTargets.cmake NAMESPACE routh:: DESTINATION ${package}
   COMPONENT library)
 export(EXPORT routh FILE ${PROJECT_BINARY_DIR}/routhTargets.cmake NAMESPACE routh::)
+# a static library is linked with what it uses
+set(ROUTH_PC_STATIC "-lgmpxx -lgmp")
+if(BUILD_SHARED_LIBS)
+  set(ROUTH_PC_STATIC "")
+endif()
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(tools/routh.pc.in ${PROJECT_BINARY_DIR}/routh.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/routh.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

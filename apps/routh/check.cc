@@ -87,7 +87,6 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
 int run_check(const CheckArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
-  a.scenario.check_restitution(scenario, "all");
   scenario.run.edges = scenario.run.edges.value_or(0);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
   AmbiguityOptions options = io::check_options(impact);

@@ -55,8 +55,6 @@ struct ScenarioArguments {
   /// Options of friction and touching, for commands about one impact.
   void add_contact_options(CLI::App& command);
   void add_restitution(CLI::App& command);
-  /// Throws InputError where the law does not know what was asked for.
-  void check_restitution(const io::Scenario& scenario, const std::string& law) const;
   /// Refuses options that do not belong to this kind of scenario.
   io::Scenario load() const;
 };

@@ -7,6 +7,7 @@
 
 #include "numbers.h"
 #include "options.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
 #include "simulate.h"
@@ -72,7 +73,7 @@ int run_ensemble(const EnsembleArguments& a) {
   refuse_foreign(*a.scenario.command, "--law", {a.runs_law});
   places.check();
   const io::Scenario scenario = a.scenario.load();
-  a.scenario.check_restitution(scenario, a.branch > 0 ? "all" : a.runs_law);
+  io::check_restitution(scenario, a.branch > 0 ? "all" : a.runs_law);
   const State start{0, scenario.q, scenario.v};
   const io::Moves moves = io::moves_of(scenario, start, a);
   const std::string& method = moves.method;

@@ -126,15 +126,8 @@ int run_impact(const ImpactArguments& a) {
   }
   a.places.check();
   io::Scenario scenario = a.scenario.load();
-  a.scenario.check_restitution(scenario, a.law);
   io::prepare_cone(scenario, a.law);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
-  if (a.coverage && impact.problem().bounces())
-    throw io::InputError("--coverage: there is no exact set of an impact with restitution");
-  if (a.single == "algebraic" && a.scenario.restitution == "stronge")
-    throw io::InputError(
-        "--restitution stronge: --single algebraic has no path to do work along; take poisson or "
-        "newton");
   const io::Asked asking = asked(impact, a);
   io::check(impact, asking);
   if (!friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed)

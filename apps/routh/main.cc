@@ -12,11 +12,13 @@
 #include "exact_law.h"
 #include "options.h"
 #include "output.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/model.h"
 #include "routh/io/scenario.h"
 #include "routh/io/text.h"
+#include "routh/simulate/laws.h"
 #include "routh/version.h"
 #include "terminal.h"
 
@@ -48,9 +50,14 @@ void ScenarioArguments::add_to(CLI::App& of) {
       ->group(kModels);
   of.add_flag("--as-is", start.as_is, "refuse a start that overlaps instead of moving it")
       ->group(kModels);
+  std::vector<std::string> by_polygon;
+  for (const Law& law : laws()) {
+    if (law.polygon) by_polygon.push_back(law.name);
+  }
   of.add_option("--cone", cone,
-                "in space: Coulomb's circular friction cone, or a polygon (default: circular, but "
-                "polygon for the laws set and exact)")
+                fmt::format("in space: Coulomb's circular friction cone, or a polygon (default: "
+                            "circular, but polygon for the laws {})",
+                            io::join(by_polygon)))
       ->check(CLI::IsMember({"circular", "polygon"}))
       ->group(kStart);
   of.add_option("--edges", edges, "in space: edges of the polygon (default: 8)")
@@ -65,36 +72,6 @@ void ScenarioArguments::add_restitution(CLI::App& of) {
                 "simultaneous, stronge for the others)")
       ->check(CLI::IsMember({"newton", "poisson", "stronge"}))
       ->group(kStart);
-}
-
-void ScenarioArguments::check_restitution(const io::Scenario& scenario,
-                                          const std::string& law) const {
-  const bool bounces = std::any_of(scenario.terms.contacts.begin(), scenario.terms.contacts.end(),
-                                   [](const Contact& contact) { return contact.e > 0; }) ||
-                       (scenario.moving() && scenario.moving()->bounces());
-  if (!bounces && !restitution.empty())
-    throw io::InputError(fmt::format(
-        "--restitution {}: no contact of {} bounces; give contacts a coefficient above zero",
-        restitution, scenario.name));
-  if (!bounces) return;
-  if (restitution == "stronge" && (law == "simultaneous" || law == "all"))
-    throw io::InputError(fmt::format(
-        "--restitution stronge: not for the law {}, where impulses act at once; take poisson or "
-        "newton, or the laws sequential, set or single",
-        law));
-  if (law == "binary" && (restitution == "poisson" || restitution == "stronge"))
-    throw io::InputError(fmt::format(
-        "--restitution {}: the law binary knows coefficients as ratios of velocities: newton",
-        restitution));
-  if (law == "lzb" && (restitution == "poisson" || restitution == "newton"))
-    throw io::InputError(
-        fmt::format("--restitution {}: the law lzb knows coefficients as ratios of works: stronge",
-                    restitution));
-  if (restitution == "newton" && (law == "set" || law == "all"))
-    throw io::InputError(fmt::format(
-        "--restitution newton: not for the law {}, where contacts are hit again; take poisson or "
-        "stronge, or the laws simultaneous, sequential or single",
-        law));
 }
 
 void ScenarioArguments::add_contact_options(CLI::App& of) {
@@ -129,10 +106,7 @@ io::Scenario ScenarioArguments::load() const {
   if (edges > 0 || cone == "polygon") scenario.run.edges = edges > 0 ? edges : kEdges;
   if (touching > 0) scenario.run.touching = touching;
   scenario.run.extreme_points = patches;
-  scenario.run.restitution = restitution == "newton"    ? Restitution::kNewton
-                             : restitution == "poisson" ? Restitution::kPoisson
-                             : restitution == "stronge" ? Restitution::kStronge
-                                                        : Restitution::kByLaw;
+  scenario.run.restitution = io::restitution_named(restitution);
   return scenario;
 }
 
@@ -208,9 +182,9 @@ void refuse_unknown(const CLI::App& app, const std::string& word) {
     known.push_back(command->get_name());
   if (word.starts_with("-") || io::index_of(known, word) >= 0) return;
   const std::string close = io::nearest(word, known);
-  throw io::InputError(fmt::format("there is no command '{}'; {}", word,
-                                   close.empty() ? "'routh --help' lists them"
-                                                 : "did you mean '" + close + "'?"));
+  throw io::InputError(
+      fmt::format("there is no command '{}'; {}", word,
+                  close.empty() ? "'routh --help' lists them" : "did you mean '" + close + "'?"));
 }
 
 /// Descriptions of options in lines that fit beside their names.

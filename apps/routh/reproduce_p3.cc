@@ -75,7 +75,7 @@ void stick_slip(const std::string& folder) {
            io::curve_block("r", t.time, raw) +
            "set multiplot title 'Stick-slip, α = γ = ½, h = 0.01 s' font ',15'\n"
            "set border 3 lw 1.2\nset tics nomirror\nset xrange [0:10]\nset xlabel 'time [s]'\n"
-           "set key center right Left reverse samplen 2\n"
+           "set key above horizontal samplen 2\n"
            "set origin 0,0\nset size 0.5,0.93\nset ylabel 'position [m]'\n"
            "plot $x w l lw 2 lc rgb '#1f5fbf' title 'q^{h,α}', $ex w l lw 1.2 dt 2 lc rgb "
            "'black' title 'exact'\n"
@@ -165,7 +165,8 @@ void order(const std::string& folder) {
         "set terminal {} size 820,560 font 'Helvetica,12'\nset encoding utf8\n"
         "set logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\nset border 3 lw "
         "1.2\nset tics nomirror\nset xlabel 'step h [s]'\nset ylabel 'largest error [m]'\n"
-        "set key bottom right Left reverse samplen 2\nset xrange [4e-4:3e-2]\nset grid lc rgb "
+        "set key bottom right Left reverse samplen 2\nset xrange [4e-4:3e-2]\nset yrange "
+        "[1e-10:*]\nset grid lc rgb "
         "'#e4e4e4'\n",
         terminal);
     std::string plot = "plot ";

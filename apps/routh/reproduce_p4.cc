@@ -140,7 +140,8 @@ void figure4(const std::string& folder) {
         "set key bottom right Left reverse samplen 2\nplot $a w l lw 2.5 lc rgb '{}' title 'δt "
         "= "
         "0.03 "
-        "s: both legs stay'\nset xlabel 'time [ms]'\nplot $b w l lw 2.5 lc rgb '{}' title 'δt "
+        "s: both legs stay'\nset xlabel 'time [ms]'\nset key center right\nplot $b w l lw 2.5 lc "
+        "rgb '{}' title 'δt "
         "= 0: "
         "the first leg is torn off and comes back'\n",
         kBlue, kRed);

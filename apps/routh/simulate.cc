@@ -139,18 +139,10 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
 }
 
 /// Options of other methods are refused.
-void check_arguments(const io::Scenario& scenario, const std::string& method,
-                     const SimulateArguments& a) {
+void check_arguments(const std::string& method, const SimulateArguments& a) {
   const CLI::App& command = *a.scenario.command;
   refuse_foreign(command, "--method", {method, a.exact ? "" : method + " without --exact"});
   refuse_foreign(command, "--law", {a.law.empty() ? "simultaneous" : a.law});
-  const bool by_laws = method == "time-stepping" || method == "hybrid";
-  if (by_laws) a.scenario.check_restitution(scenario, a.law.empty() ? "simultaneous" : a.law);
-  if (!by_laws && scenario.moving() && scenario.moving()->bounces())
-    throw io::InputError(fmt::format(
-        "--method {}: contacts of {} have coefficients of restitution, which are for impacts; "
-        "time-stepping and hybrid have those",
-        method, scenario.name));
   refuse_foreign(
       command, "way",
       {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
@@ -179,7 +171,7 @@ int run_simulate(const SimulateArguments& a) {
         "method");
   if (method == "event-selected" && !a.places.animate.empty() && !scenario.picture())
     throw io::InputError("--animate: this system has no picture");
-  check_arguments(scenario, method, a);
+  check_arguments(method, a);
   State start;
   if (!way.systems) {
     start = io::start_of(scenario, a.project);

@@ -6,10 +6,10 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import array, finite, frictions, matrix, vector
-from ._options import Progress, contact_names, count, law_options, library_words, one_of, run
+from ._options import MEANINGS, Progress, contact_names, count, law_options, library_words, one_of, run
 from ._options import threads as number_of_threads
 from ._saved import Saved, Written
-from ._scenario import Scenario, cone_options, meant
+from ._scenario import Scenario, cone_options
 
 
 class Outcome(NamedTuple):
@@ -73,6 +73,7 @@ class ImpactResult(Saved):
     G = property(lambda self: self._core.G, doc="Delassus matrix J M^-1 J^T [1/kg], normals first.")
     c = property(lambda self: self._core.c, doc="Contact velocity before the impact [m/s], normals first.")
     mu = property(lambda self: self._core.mu, doc="Friction of the contacts that touch.")
+    e = property(lambda self: self._core.e, doc="Their coefficients of restitution.")
     energy_before = property(lambda self: self._core.energy_before, doc="Kinetic energy before [J].")
 
     @property
@@ -260,7 +261,6 @@ def ask(scenario, law, given, progress):
     asked = dict(given)
     contains = asked.pop("contains", None)
     compare = asked.pop("compare", None)
-    scenario = meant(scenario, asked.pop("restitution", None))
     options = law_options(law, {**asked, **({"contains": contains} if contains is not None else {})})
     options.pop("contains", None)
     if contains is not None:
@@ -280,7 +280,7 @@ def check(scenario, progress=None):
     return CheckResult(run("checking", progress, lambda tell: _core.check(scenario._core, tell)))
 
 
-def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0.0, names=None, cone=None, edges=None, progress=None, **options):
+def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0, names=None, cone=None, edges=None, progress=None, **options):
     """Every outcome of an impact that is given by plain matrices.
 
     M -- inertia, nv x nv
@@ -291,13 +291,13 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0.0, names=None, cone=None,
     A -- bilateral rows (joints), A v = 0
     law -- "all": every outcome of simultaneous and sequential and a few samples of set; or
         another of `routh.LAWS`: "simultaneous", "sequential", "set", "exact", "witnesses", "binary", "lzb", "single"
-    e -- coefficient of restitution, of each contact or of all
+    e -- restitution, of each contact or of all, from 0 to 1
     names -- of the contacts (default: A, B, ..)
     cone, edges -- in space: "circular" or "polygon", and of how many edges
-    options -- restitution: what e means, "newton", "poisson" or "stronge" (default: as suits the law);
-        of the law: samples, seed, threads, draws, order, single, step [N s], limit,
+    options -- of the law: samples, seed, threads, draws, order, single, step [N s], limit,
         final_step [N s], keep, coverage, contact, stiffness, exponent, maximize, minimize,
-        contains, max_seconds, max_polyhedra
+        contains, max_seconds, max_polyhedra; restitution: what e is a ratio of, "newton"
+        (velocities), "poisson" (impulses) or "stronge" (works; default: as suits the law)
     progress -- True or False to show it, or a function of the part that is done
 
     >>> r = impact([[1, 0], [0, 1]], [[0, 1]], [[1, 0]], 0.5, [1, -1])
@@ -308,7 +308,7 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0.0, names=None, cone=None,
     return ask(scenario, law, options, progress)
 
 
-def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0.0):
+def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0):
     Jn = matrix(Jn, "Jn")
     bilateral = np.zeros((0, 0)) if A is None else matrix(A, "A")
     options = cone_options(cone, edges) if cone is not None or edges is not None else {}
@@ -321,8 +321,8 @@ def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0.0):
                         (_matrices, M, Jn, Jt, mu, v, A, names, cone, edges, e))
 
 
-def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, e=0.0, names=None, cone=None, edges=None,
-                            progress=None, **options):
+def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, e=0, names=None, cone=None, edges=None, progress=None,
+                            **options):
     """The same where only contact space is known: c+ = c + G lambda.
 
     G -- Delassus matrix [1/kg], normals first, then the tangents contact by contact
@@ -335,7 +335,7 @@ def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, e=0.0, names=Non
     return ask(_contact_space(G, c, mu, tangents, names, cone, edges, e), law, options, progress)
 
 
-def _contact_space(G, c, mu, tangents, names, cone, edges, e=0.0):
+def _contact_space(G, c, mu, tangents, names, cone, edges, e=0):
     tangents = count("tangents", tangents)
     if tangents not in (1, 2):
         raise ValueError(f"tangents {tangents}: must be 1 (planar) or 2 (in space)")
@@ -344,16 +344,19 @@ def _contact_space(G, c, mu, tangents, names, cone, edges, e=0.0):
     if cones and tangents == 1:
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
-        return Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, len(c) // (1 + tangents)), tangents,
-                                            contact_names(names), frictions(e, len(c) // (1 + tangents), "e"), cones),
+        m = len(c) // (1 + tangents)
+        return Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, m), tangents, contact_names(names),
+                                            frictions(e, m, "e"), cones),
                         (_contact_space, G, c, mu, tangents, names, cone, edges, e))
 
 
-def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, threads=0, progress=None):
+def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangents=1, edges=None, threads=0,
+                 progress=None):
     """Many impacts of the same size in contact space, on all cores: a `BatchResult`.
 
     G -- n x k x k, or k x k for all; c -- n x k; mu -- n x m, m, or one number
-    law -- "simultaneous", "sequential", "binary" or "all"
+    law -- "simultaneous", "sequential", "binary", "lzb" or "all"
+    e, restitution -- as of `routh.impact`; e as mu
     edges -- in space: of the friction cones; 0: circular (the default)
 
     >>> b = impact_batch([[1, 0], [0, 1]], [[-1, 1], [-1, 0.2]], 0.5)
@@ -375,17 +378,26 @@ def impact_batch(G, c, mu, law="simultaneous", *, tangents=1, edges=None, thread
     G = finite(array(G, "G", 3) if G.ndim == 3 else matrix(G, "G")[None], "G")
     if G.shape[1:] != (k, k) or G.shape[0] not in (1, n):
         raise ValueError(f"G: is {' x '.join(map(str, G.shape))}; c is {n} x {k}, so G must be {n} x {k} x {k}")
-    mu = np.asarray(frictions(mu, m) if np.ndim(mu) < 2 else matrix(mu, "mu"))
-    mu = finite(mu[None] if mu.ndim == 1 else mu, "mu")
-    if mu.shape[1] != m or mu.shape[0] not in (1, n):
-        raise ValueError(f"mu: is {' x '.join(map(str, mu.shape))}; there are {n} problems of {m} contacts")
+    mu, e = _of_each(mu, "mu", n, m), _of_each(e, "e", n, m)
+    means = "" if restitution is None else one_of("restitution", restitution, MEANINGS)
+    if means and not (e > 0).any():
+        raise ValueError(f"restitution {means!r}: no contact bounces; give contacts an e above zero")
     edges = 0 if edges is None else count("edges", edges)
     if tangents == 1 and edges:
         raise ValueError("edges: belongs to contacts in space, with two tangents each")
-    whole = [np.ascontiguousarray(np.broadcast_to(a, (n,) + a.shape[1:])) for a in (G, mu)]
+    whole = [np.ascontiguousarray(np.broadcast_to(a, (n,) + a.shape[1:])) for a in (G, mu, e)]
     tell = Progress("impacts", progress)
     with library_words():
-        result = BatchResult(*_core.batch(whole[0], c, whole[1], tangents, edges, law, number_of_threads(threads),
-                                          tell.callback()))
+        result = BatchResult(*_core.batch(whole[0], c, whole[1], whole[2], means, tangents, edges, law,
+                                          number_of_threads(threads), tell.callback()))
     tell.end(result.incomplete, 3)
     return result
+
+
+def _of_each(value, name, problems, contacts):
+    """One number for all contacts, one for each, or one for each of every problem."""
+    a = np.asarray(frictions(value, contacts, name) if np.ndim(value) < 2 else matrix(value, name))
+    a = finite(a[None] if a.ndim == 1 else a, name)
+    if a.shape[1] != contacts or a.shape[0] not in (1, problems):
+        raise ValueError(f"{name}: is {' x '.join(map(str, a.shape))}; there are {problems} problems of {contacts} contacts")
+    return a

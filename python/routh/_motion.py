@@ -10,7 +10,7 @@ from ._arrays import vector
 from ._options import METHOD_OPTIONS, METHODS, checked, count, library_words, number, one_of, run
 from ._options import threads as number_of_threads
 from ._saved import Saved
-from ._scenario import Scenario, meant
+from ._scenario import Scenario
 from ._system import System
 
 
@@ -121,7 +121,7 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     method -- "time-stepping", "hybrid", "event-selected" or "compliant" (`routh.METHODS`; default: the scenario's)
     end, every -- [s]; h -- step of time-stepping [s]
     law, seed -- how impacts are resolved: time-stepping, hybrid
-    restitution -- what coefficients of restitution mean to that law: "newton", "poisson" or "stronge"
+    restitution -- what coefficients of restitution are ratios of: "newton", "poisson" or "stronge"
     alpha, gamma, jacobians, detection, stabilise -- of time-stepping
     pseudo_impulse [s], friction, rtol, strict -- of hybrid
     eps, exact, contact_damping [N s/m], stiffness [N/m] -- of event-selected
@@ -134,7 +134,7 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     >>> simulate("tilted-box", h=1e-3, end=0.3).energy[0] > 0
     True
     """
-    scenario = meant(_moving(what, q, v), options.pop("restitution", None))
+    scenario = _moving(what, q, v)
     name = one_of("method", method if method is not None else scenario._core.method, METHODS)
     given = checked(options, METHOD_OPTIONS[name], f"method {name!r}")
     if "seed" in given and given.get("law") != "set":
@@ -216,13 +216,14 @@ class Stepper:
 def stepper(what, h=None, *, q=None, v=None, **options):
     """A `Stepper` of a scenario, its name, or a `routh.System`: iterating it never ends.
 
-    h -- step [s] (default: the scenario's); alpha, gamma, jacobians, detection, stabilise, law, seed, restitution, project
+    h -- step [s] (default: the scenario's); alpha, gamma, jacobians, detection, stabilise, law, seed,
+        restitution, project
 
     >>> s = stepper("tilted-box", h=1e-3)
     >>> next(s).time
     0.001
     """
-    scenario = meant(_moving(what, q, v), options.pop("restitution", None))
+    scenario = _moving(what, q, v)
     allowed = METHOD_OPTIONS["time-stepping"] - {"end", "every"}
     given = checked({"h": h, **options}, allowed, "a stepper")
     if "seed" in given and given.get("law") != "set":
@@ -311,7 +312,7 @@ def ensemble(what, runs=1024, seed=0, *, law="set", method=None, q=None, v=None,
     >>> ensemble("rocking-block", runs=8, end=0.2).words[0].count > 0
     True
     """
-    scenario = meant(_moving(what, q, v), options.pop("restitution", None))
+    scenario = _moving(what, q, v)
     one_of("law", law, _core.through_time())
     if method is not None:
         one_of("method", method, ["hybrid", "time-stepping"])

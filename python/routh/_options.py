@@ -16,16 +16,19 @@ LAWS = {name: about for name, about, *_ in _core.laws()}
 #: Methods of simulation by name, with a few words about each.
 METHODS = dict(_core.methods())
 
-_LAW_OPTIONS = {name: {o.replace("-", "_") for o in options} for name, _, options, _ in _core.laws()}
+_LAW_OPTIONS = {name: {o.replace("-", "_") for o in options} | {"restitution"} for name, _, options, _ in _core.laws()}
 _LAW_OPTIONS["exact"] |= {"max_polyhedra", "max_seconds"}
 _LAW_OPTIONS["witnesses"] |= {"max_seconds"}
 _LAW_OPTIONS["set"] |= {"max_polyhedra", "max_seconds", "figure"}
 
+#: What coefficients of restitution are ratios of.
+MEANINGS = ["newton", "poisson", "stronge"]
+
 _TIME = {"end", "every"}
 METHOD_OPTIONS = {
     "time-stepping": _TIME | {"h", "alpha", "gamma", "jacobians", "detection", "stabilise", "law",
-                              "seed", "project"},
-    "hybrid": _TIME | {"law", "seed", "pseudo_impulse", "friction", "rtol", "strict", "project"},
+                              "seed", "project", "restitution"},
+    "hybrid": _TIME | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project"},
     "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness"},
     "compliant": _TIME | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},
 }
@@ -127,6 +130,7 @@ _KINDS = {
     "jacobians": lambda n, x: one_of(n, x, ["start", "midpoint"]),
     "friction": lambda n, x: one_of(n, x, ["auto", "coulomb", "p4"]),
     "detection": flag, "stabilise": flag, "strict": flag, "exact": flag, "impact_only": flag,
+    "restitution": lambda n, x: one_of(n, x, MEANINGS),
     "project": flag, "exponent": lambda n, x: number(n, x, 1, 10),
     "law": lambda n, x: one_of(n, x, _core.through_time() + ["plastic"]),
 }

@@ -24,14 +24,6 @@ def cone_options(cone, edges):
     return {}
 
 
-def meant(scenario, restitution):
-    """The scenario where its coefficients of restitution mean that; None: as suits the law."""
-    if restitution is None:
-        return scenario
-    one_of("restitution", restitution, ["newton", "poisson", "stronge"])
-    return Scenario(_core.with_restitution(scenario._core, restitution), (meant, scenario, restitution))
-
-
 class Scenario:
     """A mechanism, a model, an event-selected system or plain matrices, with its state at the start.
 

@@ -20,7 +20,7 @@ class Contact(NamedTuple):
     mu: float = 0.0        #: friction
     bias_n: Optional[float] = None  #: d/dt(Jn) v [m/s^2]; None: found by differences
     bias_t: Optional[float] = None  #: d/dt(Jt) v [m/s^2], of planar contacts
-    e: float = 0.0         #: coefficient of restitution
+    e: float = 0.0         #: restitution, from 0 to 1
 
 
 class System:

@@ -1,5 +1,6 @@
 #include "courses.h"
 #include "own_system.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
 #include "ticker.h"
@@ -17,11 +18,14 @@ struct Many {
   bool interrupted = false;
 };
 
-std::shared_ptr<Many> run(const Scene& scene, const py::dict& options, EnsembleOptions many,
+std::shared_ptr<Many> run(const Scene& given, const py::dict& options, EnsembleOptions many,
                           py::object show) {
+  const Scene scene = meant(given, options);
   auto made = std::make_shared<Many>();
   made->scene = scene;
   const io::Scenario& scenario = scene->scenario;
+  io::check_restitution(scenario, many.law);
+  many.restitution = scenario.run.restitution;
   const State start{0, scenario.q, scenario.v};
   const io::Moves moves = io::moves_of(scenario, start, course_of(options));
   const auto numbers = static_cast<double>(scenario.q.size() + scenario.v.size() + 4);

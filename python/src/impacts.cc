@@ -76,7 +76,8 @@ io::Questions questions_of(const io::ImpactCase& impact, const py::dict& options
   return questions;
 }
 
-std::shared_ptr<Impact> ask(const Scene& scene, const py::dict& options, py::object show) {
+std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::object show) {
+  const Scene scene = meant(given, options);
   auto made = std::make_shared<Impact>();
   made->scene = scene;
   made->asked = asked_of(options);
@@ -177,8 +178,11 @@ std::vector<std::string> batch_laws() {
 
 /// Many problems of one size on all cores: offsets of each problem's outcomes, and all outcomes.
 py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
-                const py::array_t<double>& mu, int tangents, int edges, const std::string& law,
+                const py::array_t<double>& mu, const py::array_t<double>& e,
+                const std::string& restitution, int tangents, int edges, const std::string& law,
                 int threads, py::object show) {
+  const Restitution means = io::restitution_named(restitution);
+  io::check_restitution(means, law);
   const auto n = static_cast<std::size_t>(c.shape(0));
   const Eigen::Index size = c.shape(1), m = mu.shape(1);
   struct Answer {
@@ -187,13 +191,15 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
   };
   std::vector<Answer> answers(n);
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const double *G0 = G.data(), *c0 = c.data(), *mu0 = mu.data();
+  const double *G0 = G.data(), *c0 = c.data(), *mu0 = mu.data(), *e0 = e.data();
   const auto solve = [&](std::size_t k) {
     const ImpactProblem p{.G = Eigen::Map<const Rows>(G0 + k * size * size, size, size),
                           .c = Eigen::Map<const VectorXd>(c0 + k * size, size),
                           .mu = Eigen::Map<const VectorXd>(mu0 + k * m, m),
                           .tangents = tangents,
-                          .edges = edges};
+                          .edges = edges,
+                          .e = Eigen::Map<const VectorXd>(e0 + k * m, m),
+                          .restitution = means};
     Answer& a = answers[k];
     Ambiguity known;
     if (law == "all") {
@@ -227,9 +233,9 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
       for (std::size_t k = next++; k < n && !stop; k = next++) {
         try {
           solve(k);
-        } catch (const std::exception& e) {
+        } catch (const std::exception& error) {
           const std::lock_guard lock(trouble);
-          if (k < failed) failed = k, why = e.what();
+          if (k < failed) failed = k, why = error.what();
           stop = true;
         }
         if (reports && !ticker.goes_on(static_cast<double>(k) / static_cast<double>(n)))
@@ -283,6 +289,11 @@ void define_result(py::module_& m) {
       .def_property_readonly("G", [](const Impact& i) { return i.impact->problem().G; })
       .def_property_readonly("c", [](const Impact& i) { return i.impact->problem().c; })
       .def_property_readonly("mu", [](const Impact& i) { return i.impact->problem().mu; })
+      .def_property_readonly("e",
+                             [](const Impact& i) {
+                               const ImpactProblem& p = i.impact->problem();
+                               return p.e.size() ? p.e : VectorXd(VectorXd::Zero(p.contacts()));
+                             })
       .def_property_readonly("before_modes",
                              [](const Impact& i) {
                                const ImpactProblem& p = i.impact->problem();

@@ -24,6 +24,9 @@ struct Loaded {
 };
 using Scene = std::shared_ptr<Loaded>;
 
+/// The scene with another meaning of its coefficients of restitution, where `options` name one.
+Scene meant(const Scene& scene, const py::dict& options);
+
 void define_scenarios(py::module_& m);
 void define_impacts(py::module_& m);
 void define_motions(py::module_& m);

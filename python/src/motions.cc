@@ -48,8 +48,9 @@ struct Moved {
   io::Motion motion() const { return {scene->scenario, method, done.options, t()}; }
 };
 
-std::shared_ptr<Moved> simulate(const Scene& scene, const py::dict& options, bool project,
+std::shared_ptr<Moved> simulate(const Scene& given, const py::dict& options, bool project,
                                 py::object show) {
+  const Scene scene = meant(given, options);
   auto made = std::make_shared<Moved>();
   made->scene = scene;
   io::Course course = course_of(options);
@@ -123,6 +124,7 @@ class Pushed final : public System {
     inner_.integrate(q, v, dt);
   }
   bool contacts_vary() const override { return inner_.contacts_vary(); }
+  bool bounces() const override { return inner_.bounces(); }
   std::vector<std::string> coordinate_names() const override { return inner_.coordinate_names(); }
   std::vector<std::string> velocity_names() const override { return inner_.velocity_names(); }
 };
@@ -148,7 +150,8 @@ struct Stepping {
     Alone& operator=(const Alone&) = delete;
   };
 
-  Stepping(Scene of, const py::dict& options) : scene(std::move(of)), system(moving(scene)) {
+  Stepping(const Scene& of, const py::dict& options)
+      : scene(meant(of, options)), system(moving(scene)) {
     const io::Course course = course_of(options);
     const TimeSteppingOptions o = io::time_stepping_options(scene->scenario, course);
     bool project = false;

@@ -24,6 +24,7 @@ class OwnSystem final : public System {
             std::vector<std::int64_t>* id) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
   void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const override;
+  bool bounces() const override { return bounces_; }
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
   std::vector<std::string> velocity_names() const override { return velocities_; }
 
@@ -43,7 +44,8 @@ class OwnSystem final : public System {
   template <class... Arguments>
   pybind11::object ask(const char* method, const Arguments&... arguments) const;
 
-  mutable std::atomic<bool> interrupted_ = false, bounces_ = false;
+  mutable std::atomic<bool> interrupted_ = false;
+  mutable std::atomic<bool> bounces_ = false;  // did a contact ever?
   mutable std::exception_ptr raised_;
   pybind11::object self_;
   int nq_, nv_;

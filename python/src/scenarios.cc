@@ -1,5 +1,6 @@
 #include "module.h"
 #include "own_system.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/matrices.h"
 
@@ -80,22 +81,30 @@ py::dict terms_dict(const Terms& terms) {
   d["A"] = terms.A;
   d["Jn"] = stacked(terms, [](const Contact& c) { return MatrixXd(c.Jn); });
   d["Jt"] = stacked(terms, [](const Contact& c) { return c.Jt; });
-  VectorXd mu(terms.contacts.size()), phi(terms.contacts.size()), e(terms.contacts.size());
+  const auto size = static_cast<Eigen::Index>(terms.contacts.size());
+  VectorXd mu(size), e(size), phi(size);
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
-    mu[static_cast<Eigen::Index>(i)] = terms.contacts[i].mu;
-    phi[static_cast<Eigen::Index>(i)] = terms.contacts[i].phi;
-    e[static_cast<Eigen::Index>(i)] = terms.contacts[i].e;
-    names.push_back(terms.contacts[i].name);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Contact& c = terms.contacts[static_cast<std::size_t>(i)];
+    mu[i] = c.mu, e[i] = c.e, phi[i] = c.phi;
+    names.push_back(c.name);
   }
   d["mu"] = mu;
-  d["phi"] = phi;
   d["e"] = e;
+  d["phi"] = phi;
   d["names"] = names;
   return d;
 }
 
 }  // namespace
+
+Scene meant(const Scene& scene, const py::dict& options) {
+  if (!options.contains("restitution")) return scene;
+  auto other = std::make_shared<Loaded>(*scene);
+  other->scenario.run.restitution =
+      io::restitution_named(options["restitution"].cast<std::string>());
+  return other;
+}
 
 void define_scenarios(py::module_& m) {
   py::class_<Loaded, std::shared_ptr<Loaded>>(m, "Scenario")
@@ -159,14 +168,6 @@ void define_scenarios(py::module_& m) {
         options);
   });
   m.def("own", own);
-  m.def("with_restitution", [](const Scene& scene, const std::string& means) {
-    io::Scenario scenario = scene->scenario;
-    for (const Restitution one :
-         {Restitution::kNewton, Restitution::kPoisson, Restitution::kStronge}) {
-      if (to_string(one) == means) scenario.run.restitution = one;
-    }
-    return std::make_shared<Loaded>(Loaded{std::move(scenario)});
-  });
 }
 
 }  // namespace routh::python

@@ -82,7 +82,8 @@ ModeSolutions solve_mode(const ImpactProblem& problem, const ContactModes& modes
   const auto [u, kernel, defect] = system.solve_singular(-s.R * x, size);
   if (defect > lcp::kInconsistent) {
     // regular perhaps: as G is given it has a solution, its last digits may deny it
-    if (system.pivot() > lcp::kNoise) consider(precise_outcome(problem, s, x, bound), -1, tolerance);
+    if (system.pivot() > lcp::kNoise)
+      consider(precise_outcome(problem, s, x, bound), -1, tolerance);
     return result;
   }
   const bool consistent = defect <= lcp::kConsistent;

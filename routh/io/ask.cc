@@ -209,7 +209,46 @@ SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
   return options;
 }
 
+Restitution restitution_named(const std::string& name) {
+  for (const Restitution known :
+       {Restitution::kNewton, Restitution::kPoisson, Restitution::kStronge}) {
+    if (name == to_string(known)) return known;
+  }
+  if (name.empty()) return Restitution::kByLaw;
+  throw InputError(fmt::format("--restitution {}: must be newton, poisson or stronge", name));
+}
+
+void check_restitution(Restitution means, const std::string& law) {
+  if (means == Restitution::kByLaw) return;
+  const std::vector<Restitution>& possible = law_named(law).restitution;
+  if (std::find(possible.begin(), possible.end(), means) != possible.end()) return;
+  std::vector<std::string> names;
+  for (const Restitution one : possible) names.emplace_back(to_string(one));
+  throw InputError(
+      fmt::format("--restitution {}: the law {} knows {}; docs/restitution.md says why",
+                  to_string(means), law, join(names)));
+}
+
+void check_restitution(const Scenario& scenario, const std::string& law) {
+  const Restitution means = scenario.run.restitution;
+  if (means == Restitution::kByLaw) return;
+  const std::vector<Contact>& contacts = scenario.terms.contacts;
+  if (std::none_of(contacts.begin(), contacts.end(), [](const Contact& c) { return c.e > 0; }) &&
+      !(scenario.moving() && scenario.moving()->bounces()))
+    throw InputError(fmt::format(
+        "--restitution {}: no contact of {} bounces; give contacts a coefficient above zero",
+        to_string(means), scenario.name));
+  check_restitution(means, law);
+}
+
 void check(const ImpactCase& impact, const Asked& asked) {
+  check_restitution(impact.scenario, asked.law);
+  if (asked.coverage && impact.problem().bounces())
+    throw InputError("--coverage: there is no exact set of an impact with restitution");
+  if (asked.single == "algebraic" && impact.scenario.run.restitution == Restitution::kStronge)
+    throw InputError(
+        "--restitution stronge: --single algebraic has no path to do work along; take poisson or "
+        "newton");
   (void)sequential_options(impact, asked);
   (void)set_options(impact, asked);
   (void)lzb_options(impact, asked);

@@ -55,6 +55,12 @@ int contact_index(const ImpactCase& impact, const std::string& option, const std
 /// InputError where the scenario insists on a circular cone.
 void prepare_cone(Scenario& scenario, const std::string& law);
 
+/// What coefficients of restitution are ratios of, by name; none: as suits the law.
+Restitution restitution_named(const std::string& name);
+/// Throws InputError where the law has no such meaning, or no contact of the scenario bounces.
+void check_restitution(Restitution means, const std::string& law);
+void check_restitution(const Scenario& scenario, const std::string& law);
+
 SequentialOptions sequential_options(const ImpactCase& impact, const Asked& asked);
 LzbOptions lzb_options(const ImpactCase& impact, const Asked& asked);
 SetOptions set_options(const ImpactCase& impact, const Asked& asked);

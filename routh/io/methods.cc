@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/methods_selected.h"
 #include "routh/simulate/compliant.h"
@@ -105,8 +106,8 @@ const std::vector<Method>& methods() {
        [](const Scenario& scenario, const State&, const Course& course) {
          return simulate_event_selected(scenario, course);
        },
-       true},
-      {"compliant", "stiff contacts with friction, P1 (88)-(90)", simulate_compliant},
+       true, true},
+      {"compliant", "stiff contacts with friction, P1 (88)-(90)", simulate_compliant, false, true},
   };
   return list;
 }
@@ -132,6 +133,11 @@ const Method& method_of(const Scenario& scenario, const Course& course) {
   if (!found->systems && !scenario.moving())
     throw InputError(
         fmt::format("--method {}: {} is a system of --method event-selected", name, scenario.name));
+  if (found->springs && scenario.moving() && scenario.moving()->bounces())
+    throw InputError(
+        fmt::format("--method {}: contacts of {} have coefficients of restitution, which are for "
+                    "impacts; time-stepping and hybrid have those",
+                    name, scenario.name));
   return *found;
 }
 
@@ -200,6 +206,7 @@ HybridOptions hybrid_options(const Scenario& scenario, const Course& course, int
     throw InputError(
         "--law plastic: contacts of the scenario bounce; set their restitution to 0, or take "
         "another law");
+  check_restitution(scenario, course.law.empty() ? "simultaneous" : course.law);
   if (scenario.run.restitution != Restitution::kByLaw)
     o.law = with_restitution(o.law ? o.law : impact_law("simultaneous"), scenario.run.restitution);
   o.progress = course.progress;
@@ -228,6 +235,7 @@ TimeSteppingOptions time_stepping_options(const Scenario& scenario, const Course
       throw InputError("--law: needs the instants of impacts; leave out --detection off");
     o.law = impact_law(course.law, course.seed);
   }
+  check_restitution(scenario, course.law.empty() ? "simultaneous" : course.law);
   if (scenario.run.restitution != Restitution::kByLaw)
     o.law = with_restitution(o.law ? o.law : impact_law("simultaneous"), scenario.run.restitution);
   o.progress = course.progress;

@@ -57,6 +57,7 @@ struct Method {
   std::string name, about;
   std::function<Simulated(const Scenario&, const State&, const Course&)> run;
   bool systems = false;  ///< moves named systems too, and all from where they begin
+  bool springs = false;  ///< contacts are springs: they do not bounce by a coefficient
 };
 const std::vector<Method>& methods();
 /// The method of a course, or the scenario's own. Throws InputError where there is none of that

@@ -92,12 +92,11 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
   try {
     auto system = std::make_shared<mujoco::System>(
         text.empty() ? mujoco::System(file) : mujoco::System::from_text(text, file));
-    if (start.restitution) {
-      try {
-        system->set_restitution(*start.restitution);
-      } catch (const std::invalid_argument& e) {
-        throw InputError(fmt::format("--set restitution: {}", e.what()));
-      }
+    try {
+      if (start.friction) system->set_friction(*start.friction);
+      if (start.restitution) system->set_restitution(*start.restitution);
+    } catch (const std::invalid_argument& e) {
+      throw InputError(fmt::format("--set: {}", e.what()));
     }
     State state = state_of(*system, start, name);
     std::string moved;
@@ -114,6 +113,9 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
     scenario.q = state.q, scenario.v = state.v;
     scenario.terms = system->terms(state.q, state.v);
     scenario.run.touching = touching;
+    if (start.friction)
+      scenario.parameters.push_back(
+          {"friction", *start.friction, "", "of all contacts between geometries"});
     if (system->bounces())
       scenario.parameters.push_back(
           {"restitution", system->restitution(), "", "of all contacts between geometries"});

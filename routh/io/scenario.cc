@@ -197,11 +197,12 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   if (is_model(name_or_path)) {
     ModelStart placed = start;
     for (const Override& o : overrides) {
-      if (o.name != "restitution")
+      if (o.name != "friction" && o.name != "restitution")
         throw InputError(
-            fmt::format("--set {}: a model of MuJoCo has no parameters but restitution; edit {}",
+            fmt::format("--set {}: a model of MuJoCo has no parameters but friction and "
+                        "restitution; edit {}",
                         o.name, name_or_path));
-      placed.restitution = o.value;
+      (o.name == "friction" ? placed.friction : placed.restitution) = o.value;
     }
     return with_finite_energy(load_model(name_or_path, file, text, placed));
   }

@@ -129,9 +129,10 @@ struct Override {
 struct ModelStart {
   std::string state;
   std::vector<double> qpos, qvel;
-  std::optional<double> drop;              ///< falls from this height above the ground [m]
-  std::optional<double> restitution = {};  ///< of all its contacts, in place of the file's
-  bool as_is = false;                      ///< refuse a start that overlaps instead of moving it
+  std::optional<double> drop;  ///< falls from this height above the ground [m]
+  /// Of all its contacts, in place of the file's.
+  std::optional<double> friction = {}, restitution = {};
+  bool as_is = false;  ///< refuse a start that overlaps instead of moving it
 
   bool given() const { return !state.empty() || !qpos.empty() || !qvel.empty() || drop || as_is; }
 };

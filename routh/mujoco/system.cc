@@ -171,6 +171,20 @@ void System::set_reach(double reach) {
   impl_ = std::move(changed);
 }
 
+void System::set_friction(double mu) {
+  if (!(mu >= 0 && mu <= 1e12))
+    throw std::invalid_argument("friction is " + std::to_string(mu) +
+                                "; it must be between 0 and 1e12");
+  const ModelPtr model(mj_copyModel(nullptr, impl_->loaded->original.get()));
+  for (int g = 0; g < model->ngeom; ++g) model->geom_friction[3 * g] = mu;
+  for (int p = 0; p < model->npair; ++p) {
+    model->pair_friction[5 * p] = model->pair_friction[5 * p + 1] = mu;
+  }
+  auto changed = std::make_unique<Impl>(prepare(*model, reach(), impl_->loaded->warning));
+  changed->inputs = impl_->inputs;
+  impl_ = std::move(changed);
+}
+
 double System::clearance(const VectorXd& q, int joint) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);

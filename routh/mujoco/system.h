@@ -78,6 +78,10 @@ class System final : public routh::System {
   void set_restitution(double e);
   bool bounces() const override { return restitution_ > 0; }
 
+  /// Sets the sliding friction of all contacts between geometries, but for those without any
+  /// (condim 1); in model() too.
+  void set_friction(double mu);
+
   /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
   /// infinite beyond the reach.
   double clearance(const Eigen::VectorXd& q, int joint) const;

@@ -24,7 +24,8 @@
 /// - A9 does not always hold for limbs without mass: several modes may solve FA. Contacts persist
 ///   (A4): the one without just the constraints whose forces trend negative is taken if it is among
 ///   them, and the event tells how many there were.
-/// - Beyond A2 and A9: where no mode can be named, or too many could, the complementarity problem of
+/// - Beyond A2 and A9: where no mode can be named, or too many could, the complementarity problem
+/// of
 ///   the impact or of a short step of time decides; contacts whose normals depend on others that
 ///   press stay open beside them.
 /// - Coulomb friction while sliding and sticking again, for bodies with mass (FrictionModel).
@@ -58,8 +59,8 @@ struct HybridOptions {
 };
 
 /// Throws std::invalid_argument for options out of range; for a start that penetrates, is not in
-/// its mode or has open joints; for dependent constraints of a given mode, naming the pair (A2); for
-/// a limb whose motion nothing determines, naming it (A5).
+/// its mode or has open joints; for dependent constraints of a given mode, naming the pair (A2);
+/// for a limb whose motion nothing determines, naming it (A5).
 [[nodiscard]] Trajectory simulate(const System& system, const State& start,
                                   const HybridOptions& options);
 

@@ -106,7 +106,8 @@ const std::vector<Law>& laws() {
   static const std::vector<Law> list{
       {.name = "all",
        .about = "every outcome of simultaneous and sequential, and a few samples of set",
-       .options = {"samples", "seed", "threads", "draws", "order", "single"}},
+       .options = {"samples", "seed", "threads", "draws", "order", "single"},
+       .restitution = {Restitution::kPoisson}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
        .outcomes =
@@ -114,6 +115,7 @@ const std::vector<Law>& laws() {
              SimultaneousResult found = simultaneous(p, {.stop = stop});
              return Listed{std::move(found.outcomes), found.enumerated && !found.stopped};
            },
+       .restitution = {Restitution::kNewton, Restitution::kPoisson},
        .colours = {"#1f5fbf"}},
       {.name = "sequential",
        .about = "one contact after the other, in every order",
@@ -130,7 +132,8 @@ const std::vector<Law>& laws() {
                return choose_sample(problem, seed, impact);
              };
            },
-       .polygon = true},
+       .polygon = true,
+       .restitution = {Restitution::kPoisson, Restitution::kStronge}},
       {.name = "exact",
        .about = "the whole of that set, computed",
        .options = {"maximize", "minimize", "contains", "seed", "threads"},
@@ -152,6 +155,7 @@ const std::vector<Law>& laws() {
                listed.outcomes.push_back(std::move(s.outcome));
              return listed;
            },
+       .restitution = {Restitution::kNewton},
        .colours = {"#8a5a2b"}},
       {.name = "lzb",
        .about = "all contacts by the distributing rule of Liu, Zhao and Brogliato (2008)",
@@ -162,6 +166,7 @@ const std::vector<Law>& laws() {
              if (!one.finished) return Listed{{}, false};
              return Listed{{std::move(one.outcome)}};
            },
+       .restitution = {Restitution::kStronge},
        .colours = {"#c2185b"}},
       {.name = "single",
        .about = "Routh's law at one contact",

@@ -26,7 +26,10 @@ struct Law {
   std::function<Listed(const ImpactProblem&, const std::function<bool()>& stop)> outcomes = {};
   /// For simulations, which take one outcome of each impact; none: the first of `outcomes`.
   std::function<ImpactLaw(std::uint64_t seed)> drawn = {};
-  bool polygon = false;                   ///< friction cones in space must have edges
+  bool polygon = false;  ///< friction cones in space must have edges
+  /// What coefficients of restitution may be ratios of.
+  std::vector<Restitution> restitution = {Restitution::kNewton, Restitution::kPoisson,
+                                          Restitution::kStronge};
   std::vector<std::string> colours = {};  ///< of its outcomes in figures, one after the other
 
   bool through_time() const { return outcomes || drawn; }
