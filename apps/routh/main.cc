@@ -46,6 +46,9 @@ void ScenarioArguments::add_to(CLI::App& of) {
                 "lift it to this height above the ground [m] and let it fall until it touches")
       ->check(not_negative("a height"))
       ->group(kModels);
+  of.add_flag("--float", start.floating, "put a free joint under the root of a model that has none")
+      ->group(kModels);
+  of.add_flag("--floor", start.floor, "add a plane at height zero")->group(kModels);
   of.add_flag("--as-is", start.as_is, "refuse a start that overlaps instead of moving it")
       ->group(kModels);
   of.add_option("--cone", cone,
@@ -208,9 +211,9 @@ void refuse_unknown(const CLI::App& app, const std::string& word) {
     known.push_back(command->get_name());
   if (word.starts_with("-") || io::index_of(known, word) >= 0) return;
   const std::string close = io::nearest(word, known);
-  throw io::InputError(fmt::format("there is no command '{}'; {}", word,
-                                   close.empty() ? "'routh --help' lists them"
-                                                 : "did you mean '" + close + "'?"));
+  throw io::InputError(
+      fmt::format("there is no command '{}'; {}", word,
+                  close.empty() ? "'routh --help' lists them" : "did you mean '" + close + "'?"));
 }
 
 /// Descriptions of options in lines that fit beside their names.

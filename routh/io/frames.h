@@ -25,7 +25,7 @@ std::string short_title(const Motion& motion);
 
 /// Of models in space.
 std::string model_strip_script(const Motion& motion, const std::string& terminal);
-std::string model_gif_script(const Motion& motion);
+std::string model_gif(const Motion& motion);
 std::string model_animated_svg(const Motion& motion);
 
 }  // namespace routh::io

@@ -12,6 +12,7 @@
 #include "routh/io/frames.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
+#include "routh/io/program.h"
 #include "routh/io/text.h"
 
 namespace routh::io {
@@ -327,17 +328,36 @@ std::string animated_svg(const Motion& motion) {
 
 }  // namespace
 
+void check_animation(const std::string& path, bool in_space) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool film = ending == ".mp4" || ending == ".webm";
+  if (ending != ".svg" && ending != ".gif" && !film)
+    throw InputError(
+        fmt::format("--animate {}: the name must end in .svg, .gif, .mp4 or .webm", path));
+  if (film) require_program("ffmpeg", fmt::format("animations in {}", ending), "ffmpeg");
+  if (ending != ".svg" && !in_space) require_gnuplot();
+}
+
 void animate(const Motion& motion, const std::string& path) {
+  check_animation(path, motion.scenario.model() != nullptr);
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".svg") {
     write_file(path, motion.scenario.model() ? model_animated_svg(motion) : animated_svg(motion));
-  } else if (ending == ".gif") {
-    require_gnuplot();
-    write_file(path, run_gnuplot(motion.scenario.model() ? model_gif_script(motion)
-                                                         : animated_gif_script(motion)));
-  } else {
-    throw InputError(fmt::format("--animate {}: the name must end in .svg or .gif", path));
+    return;
   }
+  const std::string gif =
+      motion.scenario.model() ? model_gif(motion) : run_gnuplot(animated_gif_script(motion));
+  if (ending == ".gif") {
+    write_file(path, gif);
+    return;
+  }
+  // pixels in pairs, as films store colours; what goes into a pipe cannot be written twice
+  std::vector<std::string> words{
+      "-v",     "error",    "-f",      "gif", "-i",
+      "pipe:0", "-pix_fmt", "yuv420p", "-vf", "scale=trunc(iw/2)*2:trunc(ih/2)*2"};
+  if (ending == ".mp4") words.insert(words.end(), {"-movflags", "frag_keyframe+empty_moov"});
+  words.insert(words.end(), {"-f", ending.substr(1), "pipe:1"});
+  write_file(path, run_program("ffmpeg", std::move(words), gif));
 }
 
 std::vector<std::string> draw(const Motion& motion, const std::string& name,
