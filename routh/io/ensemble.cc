@@ -125,7 +125,7 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
   };
 
   return render(folder, name, [&](const std::string& terminal) {
-    const std::size_t most = terminal == "svg" ? 60 : result.kept.size();
+    const std::size_t most = terminal != "pngcairo" ? 60 : result.kept.size();
     std::string text = fmt::format(
         "set terminal {} size 1180,470 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
         terminal);

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <future>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -171,14 +173,24 @@ void put_pixels(std::string& out, const std::vector<std::uint8_t>& pixels) {
   out += '\0';
 }
 
+/// Frames by several threads, as many at once.
+std::vector<Image> drawn(const std::vector<int>& which, const std::function<Image(int)>& frame) {
+  std::vector<std::future<Image>> futures;
+  for (const int k : which) futures.push_back(std::async(std::launch::async, frame, k));
+  std::vector<Image> images;
+  for (std::future<Image>& future : futures) images.push_back(future.get());
+  return images;
+}
+
 }  // namespace
 
 std::string gif(int frames, int delay, const std::function<Image(int)>& frame) {
   if (frames < 1) throw std::invalid_argument("an animation needs at least one frame");
   Histogram seen;
   int width = 0, height = 0;
-  for (int k = 0; k < std::min(kProbes, frames); ++k) {
-    const Image image = frame(k * (frames - 1) / std::max(1, std::min(kProbes, frames) - 1));
+  const int probes = std::min(kProbes, frames);
+  for (int k = 0; k < probes; ++k) {
+    const Image image = frame(k * (frames - 1) / std::max(1, probes - 1));
     width = image.width, height = image.height;
     seen.add(image);
   }
@@ -195,17 +207,21 @@ std::string gif(int frames, int delay, const std::function<Image(int)>& frame) {
   }
   out += std::string("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 19);  // for ever
   std::vector<std::uint8_t> pixels;
-  for (int k = 0; k < frames; ++k) {
-    const Image image = frame(k);
-    pixels.clear();
-    for (std::size_t p = 0; p + 2 < image.rgb.size(); p += 3)
-      pixels.push_back(nearest(&image.rgb[p]));
-    out += std::string("\x21\xf9\x04\x04", 4);
-    put16(out, delay);
-    out += std::string("\0\0\x2c\0\0\0\0", 7);
-    put16(out, width), put16(out, height);
-    out += '\0';
-    put_pixels(out, pixels);
+  const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
+  for (int from = 0; from < frames; from += threads) {
+    std::vector<int> which;
+    for (int k = from; k < std::min(frames, from + threads); ++k) which.push_back(k);
+    for (const Image& image : drawn(which, frame)) {
+      pixels.clear();
+      for (std::size_t p = 0; p + 2 < image.rgb.size(); p += 3)
+        pixels.push_back(nearest(&image.rgb[p]));
+      out += std::string("\x21\xf9\x04\x04", 4);
+      put16(out, delay);
+      out += std::string("\0\0\x2c\0\0\0\0", 7);
+      put16(out, width), put16(out, height);
+      out += '\0';
+      put_pixels(out, pixels);
+    }
   }
   return out + '\x3b';
 }

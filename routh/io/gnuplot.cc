@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -40,15 +41,40 @@ std::string run_gnuplot(const std::string& script) {
   return run_program("gnuplot", {"-d", "/dev/stdin"}, script);
 }
 
+namespace {
+
+constexpr double kPixels = 2;     // of PNG for one of SVG: 300 dpi and more in a column
+constexpr double kToAnInch = 72;  // pixels of SVG in PDF: fonts have their size in points
+
+/// A script whose sizes are pixels of SVG, for another terminal.
+std::string sized(std::string script, const std::string& terminal) {
+  const std::string begin = "set terminal " + terminal + " size ";
+  const std::size_t at = script.find(begin);
+  double width = 0, height = 0;
+  if (at == script.npos || terminal == "svg" ||
+      std::sscanf(script.c_str() + at + begin.size(), "%lf,%lf", &width, &height) != 2)
+    return script;
+  const std::size_t from = at + begin.size(), to = script.find_first_of(" \n", from);
+  return script.replace(
+      from, to - from,
+      terminal == "pngcairo"
+          ? fmt::format("{:.0f},{:.0f} fontscale {} linewidth {} pointscale {}", kPixels * width,
+                        kPixels * height, kPixels, kPixels, kPixels)
+          : fmt::format("{:.4f}in,{:.4f}in fontscale 1", width / kToAnInch, height / kToAnInch));
+}
+
+}  // namespace
+
 std::vector<std::string> render(
     const std::string& folder, const std::string& name,
     const std::function<std::string(const std::string& terminal)>& script) {
   require_gnuplot();
   make_folder(folder);
   std::vector<std::string> written;
-  for (const auto& [ending, terminal] : {std::pair{"png", "pngcairo"}, {"svg", "svg"}}) {
+  for (const auto& [ending, terminal] :
+       {std::pair{"png", "pngcairo"}, {"svg", "svg"}, {"pdf", "pdfcairo"}}) {
     written.push_back((std::filesystem::path(folder) / (name + "." + ending)).string());
-    write_file(written.back(), run_gnuplot(script(terminal)));
+    write_file(written.back(), run_gnuplot(sized(script(terminal), terminal)));
   }
   return written;
 }

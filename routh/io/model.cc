@@ -52,6 +52,9 @@ State state_of(mujoco::System& system, const ModelStart& start, const std::strin
   }
   if (name.empty() && !keyframes.empty()) name = keyframes.front();
   State state = name.empty() ? system.home() : system.keyframe(name);
+  if (!state.q.allFinite() || !state.v.allFinite())
+    throw InputError(fmt::format("{}: keyframe {}: a number of {} is not finite; all must be", path,
+                                 name, state.q.allFinite() ? "qvel" : "qpos"));
   if (!name.empty()) system.set_control(name);
   replace("--qpos", start.qpos, system.coordinate_names(), state.q);
   replace("--qvel", start.qvel, system.velocity_names(), state.v);

@@ -48,9 +48,17 @@ std::string svg_of_gif(const std::string& animation, const std::string& title) {
 
 }  // namespace
 
-std::string model_strip_script(const Motion& motion, const std::string& terminal) {
+ModelStrip model_strip(const Motion& motion) {
+  ModelStrip strip{.scene = scene_of(motion)};
   const Trajectory& t = motion.trajectory;
-  const Scene scene = scene_of(motion);
+  for (int k = 0; k < kFrames; ++k) strip.q.push_back(at_time(t, frame_time(t, k, kFrames)));
+  strip.images = images(motion.scenario, strip.scene, strip.q);
+  return strip;
+}
+
+std::string script(const Motion& motion, const ModelStrip& strip, const std::string& terminal) {
+  const Trajectory& t = motion.trajectory;
+  const Scene& scene = strip.scene;
   const Vector2d size = scene.high - scene.low;
   const double aspect = size.x() / size.y();
   const int columns = aspect > 2.2 ? 2 : aspect < 0.5 ? kFrames : 4, rows = kFrames / columns;
@@ -67,7 +75,8 @@ std::string model_strip_script(const Motion& motion, const std::string& terminal
     const double time = frame_time(t, k, kFrames);
     const double from = height - heading - (k / columns + 1) * (panel / aspect + label);
     const GnuplotPicture drawn =
-        gnuplot_picture(motion.scenario, scene, at_time(t, time), segments_of(terminal));
+        scene.meshes ? gnuplot_picture(scene, strip.images[k])
+                     : gnuplot_picture(motion.scenario, scene, strip.q[k], segments_of(terminal));
     text += fmt::format(
         "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95\n{}"
         "plot {}\n{}",

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "routh/io/document.h"
 #include "routh/io/drawing.h"
@@ -365,9 +366,10 @@ std::vector<std::string> draw(const Motion& motion, const std::string& name,
   std::vector<std::string> written = render(
       folder, name, [&](const std::string& terminal) { return plots_script(motion, terminal); });
   if (!motion.scenario.picture() && !motion.scenario.model()) return written;
+  std::optional<ModelStrip> in_space;
+  if (motion.scenario.model()) in_space = model_strip(motion);
   for (std::string& path : render(folder, name + "-strip", [&](const std::string& terminal) {
-         return motion.scenario.model() ? model_strip_script(motion, terminal)
-                                        : strip_script(motion, terminal);
+         return in_space ? script(motion, *in_space, terminal) : strip_script(motion, terminal);
        }))
     written.push_back(std::move(path));
   written.push_back((std::filesystem::path(folder) / (name + "-animation.svg")).string());

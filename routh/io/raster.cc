@@ -27,24 +27,39 @@ struct Corner {
   double x, y, depth;  // pixels; [m]
 };
 
-/// Calls visit(column, row, depth) for each pixel whose middle is in the triangle.
+/// The pixels whose middles may be in a triangle.
+struct Block {
+  int left, right, top, bottom;  // the last ones too
+  bool empty() const { return left > right || top > bottom; }
+};
+
+Block block_of(const Corner& a, const Corner& b, const Corner& c, int width, int height) {
+  // the first middle at or after x, and the last one before; NaN has none
+  const auto first = [](double x, int most) {
+    if (!(x < most)) return most;
+    const double at = std::max(x - 0.5, 0.0);
+    const int whole = static_cast<int>(at);
+    return whole + (whole < at);
+  };
+  const auto last = [](double x, int most) {
+    return x >= 0.5 ? static_cast<int>(std::min(x - 0.5, most - 1.0)) : -1;
+  };
+  return {first(std::min({a.x, b.x, c.x}), width), last(std::max({a.x, b.x, c.x}), width),
+          first(std::min({a.y, b.y, c.y}), height), last(std::max({a.y, b.y, c.y}), height)};
+}
+
+/// Calls visit(column, row, depth) for each pixel of the block whose middle is in the triangle.
 template <class Visit>
-void scan(const Corner& a, const Corner& b, const Corner& c, int width, int height,
+void scan(const Corner& a, const Corner& b, const Corner& c, const Block& block,
           const Visit& visit) {
   const double area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
   if (area == 0 || !std::isfinite(area)) return;
-  const auto first = [](double x) { return std::ceil(std::max(x - 0.5, 0.0)); };
-  const auto last = [](double x, int most) { return std::floor(std::min(x - 0.5, most - 1.0)); };
-  const int left = static_cast<int>(first(std::min({a.x, b.x, c.x})));
-  const int right = static_cast<int>(last(std::max({a.x, b.x, c.x}), width));
-  const int top = static_cast<int>(first(std::min({a.y, b.y, c.y})));
-  const int bottom = static_cast<int>(last(std::max({a.y, b.y, c.y}), height));
   // weights of b and c, linear over the picture
   const double wb_x = (c.y - a.y) / area, wb_y = -(c.x - a.x) / area;
   const double wc_x = -(b.y - a.y) / area, wc_y = (b.x - a.x) / area;
-  for (int row = top; row <= bottom; ++row) {
+  for (int row = block.top; row <= block.bottom; ++row) {
     const double y = row + 0.5 - a.y;
-    for (int column = left; column <= right; ++column) {
+    for (int column = block.left; column <= block.right; ++column) {
       const double x = column + 0.5 - a.x;
       const double wb = wb_x * x + wb_y * y, wc = wc_x * x + wc_y * y;
       if (wb < 0 || wc < 0 || wb + wc > 1) continue;
@@ -85,13 +100,16 @@ void scan_all(const std::vector<Surface>& surfaces, const Projection& to, int wi
     for (const Vector3d& p : surface.vertices) corners.push_back(to(p));
     for (const std::vector<int>& face : surface.faces) {
       for (std::size_t k = 1; k + 1 < face.size(); ++k) {
+        const Corner &p = corners[face[0]], &q = corners[face[k]], &r = corners[face[k + 1]];
+        const Block block = block_of(p, q, r, width, to.height);
+        if (block.empty()) continue;
         const Vector3d& a = surface.vertices[face[0]];
         Vector3d normal = (surface.vertices[face[k]] - a).cross(surface.vertices[face[k + 1]] - a);
         const double length = normal.norm();
         if (!(length > 0)) continue;
         normal /= normal.dot(to.back) < 0 ? -length : length;
         const Vector3f facing = normal.cast<float>();
-        scan(corners[face[0]], corners[face[k]], corners[face[k + 1]], width, to.height,
+        scan(p, q, r, block,
              [&](int column, int row, double depth) { visit(s, facing, column, row, depth); });
       }
     }

@@ -182,8 +182,10 @@ std::string gnuplot_objects(const std::vector<Stroke>& strokes) {
 
 GnuplotPicture gnuplot_picture(const Scenario& scenario, const Scene& scene, const VectorXd& q,
                                int segments) {
-  if (!scene.meshes) return {gnuplot_objects(picture(scenario, scene, q, segments)), "NaN", ""};
-  const Image image = pixels(scenario, scene, q, kPixels);
+  return {gnuplot_objects(picture(scenario, scene, q, segments)), "NaN", ""};
+}
+
+GnuplotPicture gnuplot_picture(const Scene& scene, const Image& image) {
   const double cell = (scene.high - scene.low).x() / image.width;
   return {"unset object\n",
           fmt::format("'-' binary array=({},{}) format='%uchar' flipy dx={:.10g} dy={:.10g} "
@@ -191,6 +193,14 @@ GnuplotPicture gnuplot_picture(const Scenario& scenario, const Scene& scene, con
                       image.width, image.height, cell, cell, scene.low.x() + cell / 2,
                       scene.high.y() - (image.height - 0.5) * cell),
           std::string(image.rgb.begin(), image.rgb.end()) + "\n"};
+}
+
+std::vector<Image> images(const Scenario& scenario, const Scene& scene,
+                          const std::vector<VectorXd>& configurations) {
+  std::vector<Image> made;
+  for (std::size_t k = 0; scene.meshes && k < configurations.size(); ++k)
+    made.push_back(pixels(scenario, scene, configurations[k], kPixels));
+  return made;
 }
 
 std::string svg_paths(const std::vector<Stroke>& strokes, const Scene& scene, double scale) {

@@ -22,7 +22,7 @@ struct Scene {
 Scene scene_of(const Scenario& scenario, const std::vector<Eigen::VectorXd>& configurations);
 
 /// How many faces round shapes have around, in files of pixels and in files that keep every face.
-inline int segments_of(const std::string& terminal) { return terminal == "svg" ? 14 : 24; }
+inline int segments_of(const std::string& terminal) { return terminal == "pngcairo" ? 24 : 14; }
 
 /// The model at q, painted.
 std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const Eigen::VectorXd& q,
@@ -41,9 +41,14 @@ struct GnuplotPicture {
   std::string objects, plot, data;
 };
 
-/// Painted where faces are few, in pixels where they are many.
+/// Painted where faces are few.
 GnuplotPicture gnuplot_picture(const Scenario& scenario, const Scene& scene,
                                const Eigen::VectorXd& q, int segments);
+/// In pixels, where they are many: an image is the same for all kinds of files.
+GnuplotPicture gnuplot_picture(const Scene& scene, const Image& image);
+/// The images of several configurations; none where faces are few.
+std::vector<Image> images(const Scenario& scenario, const Scene& scene,
+                          const std::vector<Eigen::VectorXd>& configurations);
 
 /// Paths of an SVG whose upper left corner is (low.x, high.y), with this many pixels a metre.
 std::string svg_paths(const std::vector<Stroke>& strokes, const Scene& scene, double scale);

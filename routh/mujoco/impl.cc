@@ -382,15 +382,19 @@ void System::Impl::check_inertia() const {
                                 " moves but has no mass or inertia along its joint " +
                                 joint_name(m, m.dof_jntid[i]));
   }
-  // scaled by its diagonal, so that small bodies beside large ones pass
-  const VectorXd scale = M.diagonal().cwiseSqrt().cwiseInverse();
-  const MatrixXd scaled = scale.asDiagonal() * M * scale.asDiagonal();
-  const double least =
-      Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues()[0];
-  if (least < 1e-13)
-    throw std::invalid_argument(
-        "the model's inertia matrix is singular at its reference configuration: a moving body has "
-        "no mass, or joints of one body repeat each other");
+  // tree by tree, scaled by its diagonal, so that small bodies beside large ones pass
+  for (int i = 0, next = 0; i < m.nv; i = next) {
+    for (next = i + 1; next < m.nv && m.dof_parentid[next] >= 0;) ++next;
+    const auto tree = M.block(i, i, next - i, next - i);
+    const VectorXd scale = tree.diagonal().cwiseSqrt().cwiseInverse();
+    const MatrixXd scaled = scale.asDiagonal() * tree * scale.asDiagonal();
+    const double least =
+        Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    if (least < 1e-13)
+      throw std::invalid_argument(
+          "the model's inertia matrix is singular at its reference configuration: a moving body "
+          "has no mass, or joints of one body repeat each other");
+  }
 }
 
 int System::Impl::key(const std::string& name) const {

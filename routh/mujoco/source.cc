@@ -260,7 +260,7 @@ std::string prepared_mjcf(std::string text, const std::string& folder, const Add
 
   // the folders of files, from wherever the text is read; the last compiler counts
   const auto absolute = [&](const std::string& of) {
-    return escaped(fs::absolute(fs::path(folder) / of).lexically_normal().string());
+    return escaped((fs::current_path() / folder / of).lexically_normal().string());
   };
   end += "<compiler meshdir=\"" + absolute(meshes) + "\" texturedir=\"" + absolute(textures) +
          "\"/>\n";
@@ -301,7 +301,7 @@ namespace {
 /// Folders in which packages may lie.
 std::vector<fs::path> package_folders(const fs::path& folder) {
   std::vector<fs::path> folders;
-  fs::path above = fs::absolute(folder).lexically_normal();
+  fs::path above = (fs::current_path() / folder).lexically_normal();
   if (!above.has_filename()) above = above.parent_path();
   for (; !above.empty(); above = above.parent_path()) {
     folders.push_back(above);

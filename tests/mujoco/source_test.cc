@@ -91,6 +91,19 @@ TEST_F(Source, MeshesOfPackagesAreFoundAroundTheFile) {
   EXPECT_NE(said.find("ROS_PACKAGE_PATH"), std::string::npos) << said;
 }
 
+TEST_F(Source, FilesOfTheCurrentFolderNeedNoFolderInTheirName) {
+  write("tetra.obj", kTetra);
+  write("bot.urdf", urdf("tetra.obj"));
+  write("arm.xml",
+        "<mujoco><asset><mesh name='m' file='tetra.obj'/></asset><worldbody><body name='base'>"
+        "<geom type='mesh' mesh='m'/></body></worldbody></mujoco>");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  EXPECT_EQ(message([] { EXPECT_EQ(System("bot.urdf").nv(), 1); }), "no error");
+  EXPECT_EQ(message([] { EXPECT_EQ(System("arm.xml", {.floating = true}).nv(), 6); }), "no error");
+  fs::current_path(before);
+}
+
 TEST_F(Source, AUrdfFloatsAndGetsAFloor) {
   write("bot/meshes/tetra.obj", kTetra);
   const std::string path = write("bot/bot.urdf", urdf("package://bot/meshes/tetra.obj"));
