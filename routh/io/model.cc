@@ -61,6 +61,8 @@ State state_of(mujoco::System& system, const ModelStart& start, const std::strin
   return state;
 }
 
+constexpr int kNearest = 5;             // gaps that a message names
+constexpr double kFarthest = 2;         // and how far they are looked for [m]
 constexpr double kEnergyDigits = 1e-6;  // a simulator's energy is no better than its steps
 constexpr double kStillClosed = 1e-3;   // gaps that a moved start may leave closed [m]
 
@@ -142,19 +144,31 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
 }
 
 std::string nearest_gaps(const Scenario& scenario) {
+  // as far as it takes to find some; farther away everything is near everything
   mujoco::System far = *scenario.model();
-  far.set_reach(2);
-  std::vector<Contact> contacts = far.terms(scenario.q, scenario.v).contacts;
+  std::vector<Contact> contacts;
+  const auto touches = [&] {
+    return std::count_if(contacts.begin(), contacts.end(),
+                         [](const Contact& c) { return c.pair >= 0; });
+  };
+  for (double reach = far.reach(); touches() < kNearest && reach < kFarthest; reach *= 4) {
+    try {
+      far.set_reach(std::min(4 * reach, kFarthest));
+      contacts = far.terms(scenario.q, scenario.v).contacts;
+    } catch (const std::runtime_error&) {  // more than MuJoCo has room for
+      break;
+    }
+  }
   std::sort(contacts.begin(), contacts.end(),
             [](const Contact& a, const Contact& b) { return a.phi < b.phi; });
-  if (contacts.size() > 5) contacts.resize(5);
+  if (contacts.size() > kNearest) contacts.resize(kNearest);
   std::vector<std::string> lines;
   for (const Contact& c : contacts) {
     lines.push_back(fmt::format("{} {:.3g} m, {} {:.3g} m/s", c.name, c.phi,
                                 c.Jn.dot(scenario.v) < 0 ? "approaching with" : "separating with",
                                 std::abs(c.Jn.dot(scenario.v))));
   }
-  return lines.empty() ? "nothing is within 2 m"
+  return lines.empty() ? fmt::format("nothing is within {} m", kFarthest)
                        : fmt::format("nearest are {}", fmt::join(lines, "; "));
 }
 

@@ -78,7 +78,7 @@ std::string script(const Motion& motion, const ModelStrip& strip, const std::str
         scene.meshes ? gnuplot_picture(scene, strip.images[k])
                      : gnuplot_picture(motion.scenario, scene, strip.q[k], segments_of(terminal));
     text += fmt::format(
-        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95\n{}"
+        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95 front\n{}"
         "plot {}\n{}",
         (k % columns) / static_cast<double>(columns), from / height, 1.0 / columns,
         panel / aspect / height, time, drawn.objects, drawn.plot, drawn.data);

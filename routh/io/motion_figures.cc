@@ -106,13 +106,18 @@ std::vector<int> chosen(const std::vector<VectorXd>& values,
 std::string plots_script(const Motion& motion, const std::string& terminal) {
   const Trajectory& t = motion.trajectory;
   const bool has_energy = !t.energy.empty();
+  // room for the longest name
+  std::size_t longest = 17;
+  for (const auto* names : {&motion.scenario.coordinates, &motion.scenario.velocities}) {
+    for (const std::string& name : *names) longest = std::max(longest, name.size());
+  }
   std::string text = fmt::format(
       "set terminal {} size 900,{} font 'Helvetica,12' noenhanced\nset encoding utf8\n"
       "set multiplot layout {},1 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
       "set key outside right top Left reverse samplen 2\nset xrange [{}:{}]\n"
-      "set lmargin 13\nset rmargin 24\nset grid ytics lc rgb '#e4e4e4'\n",
+      "set lmargin 13\nset rmargin {}\nset grid ytics lc rgb '#e4e4e4'\n",
       terminal, has_energy ? 960 : 640, has_energy ? 3 : 2, gnuplot_text(short_title(motion)),
-      t.time.front(), t.time.back());
+      t.time.front(), t.time.back(), 7 + std::min<std::size_t>(longest, 32));
 
   // impacts as lines through all panels; many of them would hide the curves
   const auto impacts = std::count_if(t.events.begin(), t.events.end(),

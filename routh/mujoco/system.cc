@@ -169,9 +169,12 @@ bool System::has_free_joint() const {
 
 bool System::has_ground() const {
   const mjModel& m = impl_->wide();
+  const bool free = has_free_joint();
   for (int g = 0; g < m.ngeom; ++g) {
-    if (m.body_weldid[m.geom_bodyid[g]] == 0 && (m.geom_contype[g] || m.geom_conaffinity[g]))
-      return true;
+    const int body = m.geom_bodyid[g];
+    if (m.body_weldid[body] != 0 || !(m.geom_contype[g] || m.geom_conaffinity[g])) continue;
+    // a fixed root is no ground of its own
+    if (free || body == 0 || m.geom_type[g] == mjGEOM_PLANE) return true;
   }
   return m.npair > 0;
 }
