@@ -19,11 +19,14 @@ set(ROUTH_PRIVATE_HEADERS
   io/document.h
   io/drawing.h
   io/frames.h
+  io/gif.h
   io/matrices.h
   io/mechanism.h
   io/methods_selected.h
   io/model_sketches.h
   io/painter.h
+  io/program.h
+  io/raster.h
   io/scene.h
   io/selected.h
   io/text.h
@@ -35,6 +38,7 @@ set(ROUTH_PRIVATE_HEADERS
   mujoco/contacts.h
   mujoco/impl.h
   mujoco/model.h
+  mujoco/source.h
   simulate/execution.h
   simulate/root.h
   simulate/stepper.h

@@ -48,6 +48,20 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
     line(k == 0 ? "  by contact" : "",
          fmt::format("{} by {:.4g} m/s", impact.names[c.contact], c.by));
   }
+  bool touches = false;
+  for (const io::Worst& w : report.worst) {
+    if (w.base) {
+      line("worst for the base",
+           fmt::format("{} {:.3g} m/s from {}; {}", w.body, w.away,
+                       known.outcomes.front().simultaneous ? "all at once" : "the first outcome",
+                       w.by));
+      continue;
+    }
+    line(touches ? "" : "worst where it touches",
+         fmt::format("{} slides at up to {:.3g}, lifts at up to {:.3g} m/s; {}", w.body, w.slides,
+                     w.lifts, w.by));
+    touches = true;
+  }
   line(
       "is a step ambiguous?",
       !known.set->enumerated ? "not known: too many contacts, each step took one solution"
@@ -88,7 +102,15 @@ int run_check(const CheckArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
   scenario.run.edges = scenario.run.edges.value_or(0);
-  const io::ImpactCase impact = io::impact_case(std::move(scenario));
+  io::ImpactCase impact;
+  try {
+    impact = io::impact_case(scenario);
+  } catch (const io::NoImpact& none) {
+    const std::string verdict = fmt::format("unique: {}", none.what());
+    finishing();
+    a.places.show(toned(Tone::kGood, verdict) + "\n", io::no_impact_json(scenario, verdict), 2);
+    return kDone;
+  }
   AmbiguityOptions options = io::check_options(impact);
   options.stop = interrupted;
   const io::CheckReport report = io::check(impact, options);

@@ -253,7 +253,9 @@ std::string describe_comparison(const io::ImpactCase& impact, const io::ImpactRe
     std::string text = fmt::format(
         "\n{}\n         contacts stop approaching after {}, {:.2g} m deep{}; energy {:.6g} J\n",
         title, duration(c.own.stop_time), c.own.penetration,
-        c.own.reached ? "" : " (some still do at the end)", c.energy);
+        c.own.reached ? "" : " (some still do at the end)", c.own.energy);
+    if (c.own.gained > 0)
+      text += fmt::format("         its energy GROWS by {:.3g} J in the impact\n", c.own.gained);
     text += contact_lines(impact, c.own.contact, contact_states(impact.problem(), c.own.contact));
     if (std::isfinite(c.distance))
       text += fmt::format("         {:.3g} m/s from the nearest of our outcomes\n", c.distance);
@@ -291,7 +293,12 @@ std::string describe_before(const io::ImpactCase& impact) {
     for (const std::string& name : impact.apart)
       text += fmt::format("    {:<4} does not touch\n", name);
   }
-  if (const auto* model = std::get_if<io::Model>(&s.what)) {
+  return text + describe_notes(s);
+}
+
+std::string describe_notes(const io::Scenario& scenario) {
+  std::string text;
+  if (const auto* model = std::get_if<io::Model>(&scenario.what)) {
     for (const std::string& note : model->notes) text += fmt::format("    note: {}\n", note);
   }
   return text;

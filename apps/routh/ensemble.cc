@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "describe.h"
 #include "numbers.h"
 #include "options.h"
 #include "routh/io/ask.h"
@@ -35,6 +36,7 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
       "{}\n{} runs in {}, {} a second{}\n", scenario.title, r.runs.size(), duration(r.seconds),
       amount(static_cast<double>(r.runs.size()) / std::max(1e-9, r.seconds)),
       r.stopped ? " (stopped early: incomplete)" : "");
+  text += describe_notes(scenario);
   const auto groups = [&](const char* title, const std::vector<EnsembleGroup>& list) {
     text += fmt::format("\n    {:>6}  {}\n", "runs", title);
     constexpr std::size_t kShown = 12;
@@ -59,6 +61,7 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
   std::string text = fmt::format("{}\n{} branches{}\n\n    time [s]   ways  outcomes  word\n",
                                  scenario.title, tree.branches.size(),
                                  tree.complete ? "" : " (the limit was reached: incomplete)");
+  text += describe_notes(scenario);
   for (const Branch& b : tree.branches) {
     text +=
         fmt::format("    {:<9.6f} {:>5} {:>8}   {}{}\n", b.state.time, b.ways, b.outcomes,

@@ -246,7 +246,7 @@ void add_impact(CLI::App& app, Session& session) {
   a->places.add_to(*c, session,
                    {{"--json", "write the result as JSON; - is standard output"},
                     {"--csv", "write the outcomes as a table; - is standard output"},
-                    {"--plot", "draw figures (PNG and SVG) into this folder"}});
+                    {"--plot", "draw figures (PNG, SVG and PDF) into this folder"}});
   group_by_scopes(*c);
   c->callback([a, &session] { session.code = run_impact(*a); });
 }

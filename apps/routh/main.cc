@@ -48,6 +48,9 @@ void ScenarioArguments::add_to(CLI::App& of) {
                 "lift it to this height above the ground [m] and let it fall until it touches")
       ->check(not_negative("a height"))
       ->group(kModels);
+  of.add_flag("--float", start.floating, "put a free joint under the root of a model that has none")
+      ->group(kModels);
+  of.add_flag("--floor", start.floor, "add a plane at height zero")->group(kModels);
   of.add_flag("--as-is", start.as_is, "refuse a start that overlaps instead of moving it")
       ->group(kModels);
   std::vector<std::string> by_polygon;

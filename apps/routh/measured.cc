@@ -120,7 +120,7 @@ void add_measured(CLI::App& app, Session& session) {
   a->places.add_to(*c, session,
                    {{"--json", "write the result as JSON; - is standard output"},
                     {"--csv", "write the distances as a table; - is standard output"},
-                    {"--plot", "draw figures (PNG and SVG) into this folder"}});
+                    {"--plot", "draw figures (PNG, SVG and PDF) into this folder"}});
   c->callback([a, &session] { session.code = run_measured(*a); });
 }
 

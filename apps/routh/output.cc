@@ -16,6 +16,7 @@
 #include "routh/io/document.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
+#include "routh/io/motion.h"
 #include "routh/io/text.h"
 
 namespace routh::app {
@@ -39,7 +40,7 @@ void Places::add_to(CLI::App& to, Session& of, const std::vector<Wish>& wishes) 
       ->group(kResults);
 }
 
-void Places::check() const {
+void Places::check(bool in_space) const {
   const auto in_words = [](const std::string& path) { return path == "-" ? "/dev/stdout" : path; };
   const std::vector<std::pair<std::string, std::string>> files{
       {"--json", json}, {"--csv", csv}, {"--animate", animate}};
@@ -53,12 +54,7 @@ void Places::check() const {
             fmt::format("{} and {} name the same file; they need two", files[i].first, option));
     }
   }
-  if (!animate.empty()) {
-    const std::string ending = std::filesystem::path(animate).extension().string();
-    if (ending != ".svg" && ending != ".gif")
-      throw io::InputError(fmt::format("--animate {}: the name must end in .svg or .gif", animate));
-    if (ending == ".gif") io::require_gnuplot();
-  }
+  if (!animate.empty()) io::check_animation(animate, in_space);
   if (!plot.empty()) {
     for (const auto& [option, path] : files) {
       if (!path.empty() && path != "-" && io::same_file(path, plot))

@@ -25,7 +25,7 @@ struct Places {
   /// Nothing for people on standard output: it carries JSON or a table, or is not wanted.
   bool quiet() const { return session->quiet || json == "-" || csv == "-"; }
   /// Everything that can be wrong is found before the work begins.
-  void check() const;
+  void check(bool in_space = false) const;
 
   /// JSON or the text for people on the screen, and JSON into its file. The options of a result
   /// move to its top.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "describe.h"
 #include "event_selected.h"
 #include "numbers.h"
 #include "options.h"
@@ -50,6 +51,7 @@ std::string describe(const io::Motion& motion) {
       fmt::format("{}\n{}: {} steps to {:.6g} s in {}, {} a step\n", motion.scenario.title,
                   motion.method, t.steps, t.final.time, duration(t.seconds),
                   duration(t.seconds / static_cast<double>(std::max(1L, t.steps))));
+  text += describe_notes(motion.scenario);
   if (!t.events.empty()) text += "\n    time [s]  event     contacts\n";
   constexpr std::size_t kShown = 16;
   for (std::size_t k = 0; k < t.events.size() && k < kShown; ++k) {
@@ -150,7 +152,7 @@ void check_arguments(const std::string& method, const SimulateArguments& a) {
 
 int run_simulate(const SimulateArguments& a) {
   // everything that can be wrong is found before the work begins
-  a.places.check();
+  a.places.check(io::is_model(a.scenario.name));
   const io::Scenario scenario = a.scenario.load();
   io::Course course = a;
   course.seed = parse_count("--seed", a.seed_text);
@@ -243,7 +245,7 @@ void add_simulate(CLI::App& app, Session& session) {
                    {{"--json", "write the trajectory as JSON; - is standard output"},
                     {"--csv", "write one row per recorded state; - is standard output"},
                     {"--plot", "draw figures and an animation into this folder"},
-                    {"--animate", "write an animation, .svg or .gif"}});
+                    {"--animate", "write an animation, .svg, .gif, or with ffmpeg .mp4 or .webm"}});
   group_by_scopes(*c);
   c->callback([a, &session] { session.code = run_simulate(*a); });
 }

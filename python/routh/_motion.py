@@ -68,7 +68,7 @@ class Trajectory(Saved):
         return [Event(**e) for e in self._once("events")]
 
     def animate(self, path):
-        """Writes the moving mechanism as an animated .svg or .gif."""
+        """Writes the moving mechanism as an animated .svg or .gif, or with ffmpeg as a film: .mp4, .webm."""
         with library_words():
             self._core.animate(os.fspath(path))
         return os.fspath(path)

@@ -130,13 +130,14 @@ class Scenario:
                 f"{len(self.contacts)} contacts)" + (table(["parameter", "value", ""], rows) if rows else ""))
 
 
-def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, cone=None, edges=None, touching=None,
-         extreme_points=False, set=None, **parameters):
+def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, floating=False, floor=False, cone=None,
+         edges=None, touching=None, extreme_points=False, set=None, **parameters):
     """A built-in scenario by name, or a YAML, MJCF or URDF file by path.
 
     state, qpos, qvel, drop -- of a model: keyframe to begin at; coordinates and velocities instead
         of its own; height above the ground from which it falls until it touches [m]
     as_is -- of a model: refuse a start that overlaps instead of moving it
+    floating, floor -- of a model: put a free joint under its root; add a plane at height zero
     cone, edges -- in space: "circular" or "polygon", and of how many edges
     touching -- gaps up to this take part in an impact [m]
     extreme_points -- of a model: of contacts side by side in one plane keep the outermost
@@ -165,8 +166,9 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, cone
             start[key] = list(finite(vector(value, key), key))
     if drop is not None:
         start["drop"] = number("drop", drop, 0)
-    if flag("as_is", as_is):
-        start["as_is"] = True
+    for key, value in (("as_is", as_is), ("floating", floating), ("floor", floor)):
+        if flag(key, value):
+            start[key] = True
     options = cone_options(cone, edges)
     if touching is not None:
         options["touching"] = number("touching", touching, above=0)
@@ -174,7 +176,8 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, cone
         options["extreme_points"] = True
     with library_words():
         made = Scenario(_core.load(name, values, start, options),
-                        (_load_again, name, dict(state=state, qpos=qpos, qvel=qvel, drop=drop, cone=cone, edges=edges,
+                        (_load_again, name, dict(state=state, qpos=qpos, qvel=qvel, drop=drop, as_is=as_is,
+                                                 floating=floating, floor=floor, cone=cone, edges=edges,
                                                  touching=touching, extreme_points=extreme_points, set=values)))
     space = made.kind == "model" or (len(made.contacts) > 0 and len(made.Jt) == 2 * len(made.contacts))
     for given, fits, where in (("edges", space, "models and matrices in space"),

@@ -29,6 +29,8 @@ Scene load(const std::string& name, const py::dict& parameters, const py::dict& 
   take(start, "qvel", begin.qvel);
   if (start.contains("drop")) begin.drop = start["drop"].cast<double>();
   if (start.contains("as_is")) begin.as_is = start["as_is"].cast<bool>();
+  if (start.contains("floating")) begin.floating = start["floating"].cast<bool>();
+  if (start.contains("floor")) begin.floor = start["floor"].cast<bool>();
   py::gil_scoped_release without;
   io::Scenario scenario = io::load_scenario(name, overrides, begin);
   py::gil_scoped_acquire again;
@@ -147,7 +149,9 @@ void define_scenarios(py::module_& m) {
                              })
       .def_property_readonly("notes", [](const Loaded& l) {
         const auto* model = std::get_if<io::Model>(&l.scenario.what);
-        return model ? model->notes : std::vector<std::string>();
+        std::vector<std::string> notes = model ? model->notes : std::vector<std::string>();
+        if (model && !model->moved.empty()) notes.push_back(model->moved);
+        return notes;
       });
   m.def("scenario_names", io::scenario_names);
   m.def("scenario_text", io::scenario_text);

@@ -1,6 +1,9 @@
 #include "routh/io/check.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 
 namespace routh::io {
@@ -20,6 +23,68 @@ std::optional<Termination> termination_of(const ImpactCase& impact, const Fricti
   return t;
 }
 
+constexpr std::size_t kNamedInOrder = 8;
+
+std::string way_of(const ImpactCase& impact, const Ambiguity& known, const FoundOutcome& outcome) {
+  if (outcome.simultaneous) return "all at once";
+  if (!outcome.sequential) return "mixed order";
+  std::vector<int> order = known.sequential->outcomes[*outcome.sequential].order;
+  const bool longer = order.size() > kNamedInOrder;
+  if (longer) order.resize(kNamedInOrder);
+  return fmt::format("order {}{}", order_text(impact, order), longer ? " .." : "");
+}
+
+/// "foot" of "foot/floor:2" and of "foot/floor:1"
+std::string first_of(const std::string& contact) {
+  return contact.substr(0, std::min(contact.find('/'), contact.size()));
+}
+
+/// Over the outcomes and the samples that were kept.
+std::vector<Worst> worst_of(const ImpactCase& impact, const Ambiguity& known) {
+  const ImpactProblem& p = impact.problem();
+  std::vector<FoundOutcome> all = known.outcomes;
+  for (std::size_t k = 0; known.set && !known.coarse && k < known.set->kept.size(); ++k) {
+    if (!known.set->kept[k].terminated) continue;
+    all.push_back({known.set->kept[k].outcome});
+    all.back().sample = k;
+  }
+  if (all.size() < 2) return {};
+  std::vector<Worst> worst;
+
+  // the root, where it is free
+  const std::vector<std::string>& names = impact.scenario.velocities;
+  const auto root = std::find_if(names.begin(), names.end(),
+                                 [](const std::string& name) { return name.ends_with(".vx"); });
+  if (root != names.end()) {
+    const auto at = static_cast<Eigen::Index>(root - names.begin());
+    worst.push_back({.body = root->substr(0, root->size() - 3), .base = true});
+    const Eigen::Vector3d nominal =
+        impact.reduced.lift(impact.scenario.v, all.front().impulse).segment<3>(at);
+    for (const FoundOutcome& outcome : all) {
+      const double away =
+          (impact.reduced.lift(impact.scenario.v, outcome.impulse).segment<3>(at) - nominal).norm();
+      if (away > worst[0].away) worst[0].away = away, worst[0].by = way_of(impact, known, outcome);
+    }
+  }
+
+  // what touches: limits of joints are nowhere
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (impact.scenario.terms.contacts[impact.reduced.contacts[i]].pair < 0) continue;
+    const std::string body = first_of(impact.names[i]);
+    auto of = std::find_if(worst.begin(), worst.end(),
+                           [&](const Worst& w) { return !w.base && w.body == body; });
+    if (of == worst.end()) of = worst.insert(worst.end(), {.body = body});
+    for (const FoundOutcome& outcome : all) {
+      const double slides = outcome.c_plus.segment(p.tangent(i), p.tangents).norm();
+      const double lifts = outcome.c_plus[i];
+      if (std::max(slides, lifts) > std::max(of->slides, of->lifts) + same_velocity(p))
+        of->by = way_of(impact, known, outcome);
+      of->slides = std::max(of->slides, slides), of->lifts = std::max(of->lifts, lifts);
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
 CheckReport check(const ImpactCase& impact, const AmbiguityOptions& options) {
@@ -29,9 +94,17 @@ CheckReport check(const ImpactCase& impact, const AmbiguityOptions& options) {
                      .redundant = redundancy(p),
                      .edges = options.edges};
   report.termination = termination_of(impact, report.cone);
+  if (impact.scenario.model() && report.known.unique() == false)
+    report.worst = worst_of(impact, report.known);
   const std::vector<Outcome>& at_once = report.known.simultaneous->outcomes;
   if (p.circular() && !at_once.empty()) report.polygon_apart = polygon_apart(p, at_once, options);
   return report;
+}
+
+Json no_impact_json(const Scenario& scenario, const std::string& verdict) {
+  return {{"scenario", scenario.name}, {"contacts", Json::array()},
+          {"colliding", false},        {"unique", true},
+          {"verdict", verdict},        {"spread", 0}};
 }
 
 Json to_json(const ImpactCase& impact, const CheckReport& report) {
@@ -40,6 +113,7 @@ Json to_json(const ImpactCase& impact, const CheckReport& report) {
   Json j;
   j["scenario"] = impact.scenario.name;
   j["contacts"] = impact.names;
+  add_notes(impact.scenario, j);
   j["colliding"] = known.colliding;
   j["unique"] = known.unique() ? Json(*known.unique()) : Json();  // null: not known
   j["verdict"] = verdict(impact, known);
@@ -57,6 +131,14 @@ Json to_json(const ImpactCase& impact, const CheckReport& report) {
   j["ambiguous_contacts"] = Json::array();
   for (const ContactSpread& c : known.contacts)
     j["ambiguous_contacts"].push_back({{"name", impact.names[c.contact]}, {"spread", c.by}});
+  for (const Worst& w : report.worst) {
+    Json& of = j["worst"].emplace_back(Json{{"body", w.body}, {"base", w.base}});
+    if (w.base)
+      of["away"] = w.away;
+    else
+      of["slides"] = w.slides, of["lifts"] = w.lifts;
+    of["by"] = w.by;
+  }
   if (p.tangents == 2) {
     j["cone"] = {{"kind", p.circular() ? "circular" : "polygon"},
                  {"edges", report.edges},

@@ -14,8 +14,19 @@ struct Termination {
   double c = 0, speed = 0, bound = 0;  ///< P1 (78); √(2 energy) before the impact; steps
 };
 
+/// What is worst of all that was found after the impact of a model, for one body of it.
+struct Worst {
+  std::string body;
+  bool base = false;  ///< the root of what moves freely, else a body that touches
+  /// Of the base how far its velocity lies from what all contacts at once make of it (or else from
+  /// the first outcome); of a body that touches how fast it slides and how fast it lifts [m/s].
+  double away = 0, slides = 0, lifts = 0;
+  std::string by;  ///< how that comes out: the order of impulses where it is known
+};
+
 struct CheckReport {
   Ambiguity known;
+  std::vector<Worst> worst = {};  ///< of models whose outcome is not unique
   FrictionCone cone;
   Redundancy redundant;
   std::optional<Termination> termination;  ///< none where the theorem does not speak
@@ -26,5 +37,7 @@ struct CheckReport {
 
 CheckReport check(const ImpactCase& impact, const AmbiguityOptions& options = {});
 Json to_json(const ImpactCase& impact, const CheckReport& report);
+/// Where nothing is hit.
+Json no_impact_json(const Scenario& scenario, const std::string& verdict);
 
 }  // namespace routh::io

@@ -18,6 +18,10 @@ namespace routh::io {
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+/// A model at whose start nothing is hit, with what to add; `check` takes it for an answer.
+struct NoImpact : InputError {
+  using InputError::InputError;
+};
 
 using Values = std::map<std::string, double>;
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "routh/io/gnuplot.h"
+#include "routh/io/results.h"
 #include "routh/io/text.h"
 
 namespace routh::io {
@@ -35,6 +36,7 @@ Json to_json(const Scenario& scenario, const std::string& method, const Json& me
                   {"seed", options.seed},
                   {"threads", options.threads}};
   j["options"].update(method_options);
+  add_notes(scenario, j);
   j["complete"] = !result.stopped;
   j["incomplete"] = result.stopped;
   j["coordinates"] = scenario.coordinates;
@@ -66,6 +68,7 @@ Json to_json(const Scenario& scenario, const std::string& method, const Json& me
 Json to_json(const Scenario& scenario, const BranchTree& tree) {
   Json j;
   j["scenario"] = scenario.name;
+  add_notes(scenario, j);
   j["complete"] = tree.complete;
   j["incomplete"] = !tree.complete;
   j["branches"] = Json::array();
@@ -122,7 +125,7 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
   };
 
   return render(folder, name, [&](const std::string& terminal) {
-    const std::size_t most = terminal == "svg" ? 60 : result.kept.size();
+    const std::size_t most = terminal != "pngcairo" ? 60 : result.kept.size();
     std::string text = fmt::format(
         "set terminal {} size 1180,470 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
         terminal);

@@ -367,7 +367,7 @@ std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const V
 
 /// The whole figure: sketches above, velocities below, one legend at the foot.
 std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
-                   const std::string& terminal) {
+                   const std::optional<ModelSketches>& in_space, const std::string& terminal) {
   const bool model = impact.scenario.model() != nullptr;
   const std::vector<Panel> panels = impact.problem().tangents == 2
                                         ? panels_in_space(impact, spread_of(impact, figure))
@@ -375,8 +375,6 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
   const int columns = panels.size() <= 3 ? static_cast<int>(panels.size()) : 3;
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
   const double width = std::max(700, 440 * columns);
-  std::optional<ModelSketches> in_space;
-  if (model) in_space = sketch(impact, content.marks);
   const auto model_height = [&] {
     const double each = width / static_cast<double>(in_space->q.size());
     return std::clamp(each / in_space->aspect() + 26, 180.0, 380.0);
@@ -459,10 +457,13 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
 
 std::vector<std::string> draw(const ImpactCase& impact, const ImpactFigure& figure,
                               const std::string& folder) {
-  // SVG keeps every line as text: fewer of them
+  std::optional<ModelSketches> in_space;
+  // SVG and PDF keep every line: fewer of them
   return render(folder, figure.name, [&](const std::string& terminal) {
-    const std::size_t most = terminal == "svg" ? 3000 : 20000;
-    return script(impact, figure, content_of(impact, figure, most), terminal);
+    const std::size_t most = terminal != "pngcairo" ? 3000 : 20000;
+    const Content content = content_of(impact, figure, most);
+    if (impact.scenario.model() && !in_space) in_space = sketch(impact, content.marks);
+    return script(impact, figure, content, in_space, terminal);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "routh/io/motion.h"
+#include "routh/io/scene.h"
 
 /// Frames of a motion; inside this folder alone.
 namespace routh::io {
@@ -24,8 +25,14 @@ Timing timing(const Trajectory& t, double per_second, int most);
 std::string short_title(const Motion& motion);
 
 /// Of models in space.
-std::string model_strip_script(const Motion& motion, const std::string& terminal);
-std::string model_gif_script(const Motion& motion);
+struct ModelStrip {
+  Scene scene;
+  std::vector<Eigen::VectorXd> q;
+  std::vector<Image> images;  ///< where faces are many
+};
+ModelStrip model_strip(const Motion& motion);
+std::string script(const Motion& motion, const ModelStrip& strip, const std::string& terminal);
+std::string model_gif(const Motion& motion);
 std::string model_animated_svg(const Motion& motion);
 
 }  // namespace routh::io

@@ -23,7 +23,8 @@ void require_gnuplot();
 /// The picture that a script draws; gnuplot's complaints become the error (std::runtime_error).
 std::string run_gnuplot(const std::string& script);
 
-/// Writes <folder>/<name>.png and .svg from script(terminal) and returns their paths.
+/// Writes <folder>/<name>.png, .svg and .pdf from script(terminal) and returns their paths. Scripts
+/// begin with "set terminal TERMINAL size W,H", in pixels of SVG; PNG has two for each of them.
 std::vector<std::string> render(
     const std::string& folder, const std::string& name,
     const std::function<std::string(const std::string& terminal)>& script);

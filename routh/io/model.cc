@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "routh/io/document.h"
+#include "routh/simulate/reduce.h"
 
 #ifdef ROUTH_HAS_MUJOCO
 #include "routh/mujoco/fall.h"
@@ -24,11 +24,6 @@ bool has_models() { return true; }
 std::string models_version() { return mujoco::version(); }
 
 namespace {
-
-std::string sentence(std::string text) {
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text + ".";
-}
 
 constexpr double kTouching = 1e-4;  // keyframes of models are seldom more exact [m]
 
@@ -57,13 +52,19 @@ State state_of(mujoco::System& system, const ModelStart& start, const std::strin
   }
   if (name.empty() && !keyframes.empty()) name = keyframes.front();
   State state = name.empty() ? system.home() : system.keyframe(name);
+  if (!state.q.allFinite() || !state.v.allFinite())
+    throw InputError(fmt::format("{}: keyframe {}: a number of {} is not finite; all must be", path,
+                                 name, state.q.allFinite() ? "qvel" : "qpos"));
   if (!name.empty()) system.set_control(name);
   replace("--qpos", start.qpos, system.coordinate_names(), state.q);
   replace("--qvel", start.qvel, system.velocity_names(), state.v);
   return state;
 }
 
-constexpr double kStillClosed = 1e-3;  // gaps that a moved start may leave closed [m]
+constexpr int kNearest = 5;             // gaps that a message names
+constexpr double kFarthest = 2;         // and how far they are looked for [m]
+constexpr double kEnergyDigits = 1e-6;  // a simulator's energy is no better than its steps
+constexpr double kStillClosed = 1e-3;   // gaps that a moved start may leave closed [m]
 
 /// Moves a start that overlaps, as those of soft contacts do. What cannot be moved stays, for the
 /// messages about overlaps.
@@ -90,8 +91,10 @@ State settled(const mujoco::System& system, State state, std::string& moved, dou
 Scenario load_model(const std::string& name, const std::string& file, const std::string& text,
                     const ModelStart& start) {
   try {
+    const mujoco::Additions additions{.floating = start.floating, .floor = start.floor};
     auto system = std::make_shared<mujoco::System>(
-        text.empty() ? mujoco::System(file) : mujoco::System::from_text(text, file));
+        text.empty() ? mujoco::System(file, additions)
+                     : mujoco::System::from_text(text, file, additions));
     try {
       if (start.friction) system->set_friction(*start.friction);
       if (start.restitution) system->set_restitution(*start.restitution);
@@ -103,7 +106,23 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
     double touching = kTouching;
     if (!start.as_is) state = settled(*system, std::move(state), moved, touching);
     if (start.drop) {
+      if (!system->has_free_joint() || !system->has_ground())
+        throw InputError(
+            fmt::format("--drop: {} {}; add {}{}", name,
+                        system->has_free_joint() ? "has nothing to fall on" : "has no free joint",
+                        system->has_free_joint() ? "" : "--float",
+                        system->has_ground()       ? ""
+                        : system->has_free_joint() ? "--floor"
+                                                   : " --floor"));
       state = mujoco::fall(*system, state, *start.drop);
+      for (const Contact& c : system->terms(state.q, state.v).contacts) {
+        if (c.pair < 0 && c.phi < -kTouching)
+          throw InputError(
+              fmt::format("--drop: {} holds back what falls in {}: it would be passed by {:.3g} "
+                          "before anything "
+                          "else is touched; start it with --qvel instead",
+                          c.name, name, -c.phi));
+      }
       touching = kTouching;
     }
     Scenario scenario{.name = name, .title = system->title()};
@@ -120,7 +139,6 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
       scenario.parameters.push_back(
           {"restitution", system->restitution(), "", "of all contacts between geometries"});
     scenario.what = Model{system, system->keyframes(), system->notes(), moved};
-    if (!moved.empty()) std::get<Model>(scenario.what).notes.push_back(sentence(moved));
     return scenario;
   } catch (const std::invalid_argument& e) {
     throw InputError(e.what());
@@ -128,20 +146,41 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
 }
 
 std::string nearest_gaps(const Scenario& scenario) {
+  // as far as it takes to find some; farther away everything is near everything
   mujoco::System far = *scenario.model();
-  far.set_reach(2);
-  std::vector<Contact> contacts = far.terms(scenario.q, scenario.v).contacts;
+  std::vector<Contact> contacts;
+  const auto touches = [&] {
+    return std::count_if(contacts.begin(), contacts.end(),
+                         [](const Contact& c) { return c.pair >= 0; });
+  };
+  for (double reach = far.reach(); touches() < kNearest && reach < kFarthest; reach *= 4) {
+    try {
+      far.set_reach(std::min(4 * reach, kFarthest));
+      contacts = far.terms(scenario.q, scenario.v).contacts;
+    } catch (const std::runtime_error&) {  // more than MuJoCo has room for
+      break;
+    }
+  }
   std::sort(contacts.begin(), contacts.end(),
             [](const Contact& a, const Contact& b) { return a.phi < b.phi; });
-  if (contacts.size() > 5) contacts.resize(5);
+  if (contacts.size() > kNearest) contacts.resize(kNearest);
   std::vector<std::string> lines;
   for (const Contact& c : contacts) {
     lines.push_back(fmt::format("{} {:.3g} m, {} {:.3g} m/s", c.name, c.phi,
                                 c.Jn.dot(scenario.v) < 0 ? "approaching with" : "separating with",
                                 std::abs(c.Jn.dot(scenario.v))));
   }
-  return lines.empty() ? "nothing is within 2 m"
+  return lines.empty() ? fmt::format("nothing is within {} m", kFarthest)
                        : fmt::format("nearest are {}", fmt::join(lines, "; "));
+}
+
+std::string what_to_add(const Scenario& scenario) {
+  const mujoco::System& system = *scenario.model();
+  std::string options;
+  if (!system.has_free_joint()) options += "--float ";
+  if (!system.has_ground()) options += "--floor ";
+  return fmt::format("add {}--drop 0.1 and it falls{}, or give velocities with --qvel", options,
+                     options.find("floor") == options.npos ? "" : " on a floor");
 }
 
 std::vector<Surface> surfaces(const Scenario& scenario, const VectorXd& q, int segments) {
@@ -167,7 +206,11 @@ MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& c
                         .penetration = own.penetration,
                         .steps = own.steps};
   // soft contacts take time: bodies have moved, and contacts with them
-  const std::vector<Contact> now = scenario.model()->terms(own.q_stop, own.v_stop).contacts;
+  const Terms then = scenario.model()->terms(own.q_stop, own.v_stop);
+  const std::vector<Contact>& now = then.contacts;
+  const double energy = kinetic_energy(scenario.terms, scenario.v);
+  outcome.energy = kinetic_energy(then, own.v_stop);
+  if (outcome.energy > energy * (1 + kEnergyDigits)) outcome.gained = outcome.energy - energy;
   const auto m = static_cast<Eigen::Index>(contacts.size());
   for (Eigen::Index i = 0; i < m; ++i) {
     const Contact& before = scenario.terms.contacts[contacts[i]];
@@ -188,6 +231,7 @@ Scenario load_model(const std::string& name, const std::string&, const std::stri
                     const ModelStart&) {
   throw InputError(fmt::format("{}: {}", name, kModelsMissing));
 }
+std::string what_to_add(const Scenario&) { throw InputError(kModelsMissing); }
 std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }
 std::vector<Surface> surfaces(const Scenario&, const VectorXd&, int) {
   throw InputError(kModelsMissing);

@@ -21,6 +21,9 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
 /// The contacts nearest to touching at a state, for messages: "fl_foot/floor 0.012 m, ..".
 std::string nearest_gaps(const Scenario& scenario);
 
+/// How a model whose start hits nothing comes to an impact, for messages.
+std::string what_to_add(const Scenario& scenario);
+
 /// The model at q as polygons; round shapes have `segments` faces around.
 std::vector<Surface> surfaces(const Scenario& scenario, const Eigen::VectorXd& q, int segments);
 
@@ -35,6 +38,8 @@ struct MujocoOutcome {
   Eigen::VectorXd velocity;  ///< when the contacts had stopped approaching
   Eigen::VectorXd contact;   ///< then, of the contacts named: ordered as c
   Eigen::VectorXd rebound;   ///< velocity when its soft contacts had stopped pushing
+  double energy = 0;         ///< kinetic, when the contacts had stopped approaching [J]
+  double gained = 0;         ///< of it, more than before the impact [J]: no contact gives energy
   double stop_time = 0, duration = 0, penetration = 0;  ///< [s], [s], [m]
   long steps = 0;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "routh/io/frames.h"
+#include "routh/io/gif.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/scene.h"
 #include "routh/io/text.h"
@@ -25,11 +26,39 @@ Scene scene_of(const Motion& motion) {
   return scene_of(motion.scenario, configurations);
 }
 
+/// An animation of pixels within an SVG; its first frame is there where nothing moves.
+std::string svg_of_gif(const std::string& animation, const std::string& title) {
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto byte = [&](std::size_t k) {
+    return k < animation.size() ? static_cast<unsigned char>(animation[k]) : 0u;
+  };
+  std::string base64;
+  for (std::size_t k = 0; k < animation.size(); k += 3) {
+    const unsigned three = byte(k) << 16 | byte(k + 1) << 8 | byte(k + 2);
+    for (int digit = 0; digit < 4; ++digit)
+      base64 += k + digit > animation.size() ? '=' : kDigits[three >> (18 - 6 * digit) & 63];
+  }
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\">\n<title>{2}</title>\n<image width=\"{0}\" height=\"{1}\" "
+      "href=\"data:image/gif;base64,{3}\"/>\n</svg>\n",
+      byte(6) | byte(7) << 8, byte(8) | byte(9) << 8, xml_text(title), base64);
+}
+
 }  // namespace
 
-std::string model_strip_script(const Motion& motion, const std::string& terminal) {
+ModelStrip model_strip(const Motion& motion) {
+  ModelStrip strip{.scene = scene_of(motion)};
   const Trajectory& t = motion.trajectory;
-  const Scene scene = scene_of(motion);
+  for (int k = 0; k < kFrames; ++k) strip.q.push_back(at_time(t, frame_time(t, k, kFrames)));
+  strip.images = images(motion.scenario, strip.scene, strip.q);
+  return strip;
+}
+
+std::string script(const Motion& motion, const ModelStrip& strip, const std::string& terminal) {
+  const Trajectory& t = motion.trajectory;
+  const Scene& scene = strip.scene;
   const Vector2d size = scene.high - scene.low;
   const double aspect = size.x() / size.y();
   const int columns = aspect > 2.2 ? 2 : aspect < 0.5 ? kFrames : 4, rows = kFrames / columns;
@@ -45,41 +74,39 @@ std::string model_strip_script(const Motion& motion, const std::string& terminal
   for (int k = 0; k < kFrames; ++k) {
     const double time = frame_time(t, k, kFrames);
     const double from = height - heading - (k / columns + 1) * (panel / aspect + label);
+    const GnuplotPicture drawn =
+        scene.meshes ? gnuplot_picture(scene, strip.images[k])
+                     : gnuplot_picture(motion.scenario, scene, strip.q[k], segments_of(terminal));
     text += fmt::format(
-        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95\n{}"
-        "plot NaN\n",
+        "set origin {},{}\nset size {},{}\nset label 1 '{:.3g} s' at graph 0.04,0.95 front\n{}"
+        "plot {}\n{}",
         (k % columns) / static_cast<double>(columns), from / height, 1.0 / columns,
-        panel / aspect / height, time,
-        gnuplot_objects(picture(motion.scenario, scene, at_time(t, time), segments_of(terminal))));
+        panel / aspect / height, time, drawn.objects, drawn.plot, drawn.data);
   }
   return text + "unset multiplot\n";
 }
 
-std::string model_gif_script(const Motion& motion) {
+std::string model_gif(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
   const Scene scene = scene_of(motion);
   const Vector2d size = scene.high - scene.low;
-  const double aspect = size.x() / size.y();
-  const double width = aspect > 1 ? 640 : 640 * aspect;
+  const double width = 640 * std::min(1.0, size.x() / size.y());
   const Timing time = timing(t, 20, 200);
-  std::string text = fmt::format(
-      "set terminal gif animate loop 0 delay {} optimize size {:.0f},{:.0f}\n"
-      "unset key\nunset tics\nunset border\nset lmargin 0\nset rmargin 0\nset tmargin 0\n"
-      "set bmargin 0\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
-      std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))), width,
-      width / aspect, scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
-  for (int k = 0; k < time.frames; ++k) {
-    const double at = frame_time(t, k, time.frames);
-    text +=
-        fmt::format("{}set label 1 '{:.2f} s' at graph 0.02,0.96\nplot NaN\n",
-                    gnuplot_objects(picture(motion.scenario, scene, at_time(t, at), kCoarse)), at);
-  }
-  return text;
+  return gif(
+      time.frames, std::max(2, static_cast<int>(std::lround(100 * time.seconds / time.frames))),
+      [&](int k) {
+        const double at = frame_time(t, k, time.frames);
+        Image image =
+            pixels(motion.scenario, scene, at_time(t, at), std::max(16, static_cast<int>(width)));
+        write_on(image, fmt::format("{:.2f} s", at));
+        return image;
+      });
 }
 
 std::string model_animated_svg(const Motion& motion) {
   const Trajectory& t = motion.trajectory;
   const Scene scene = scene_of(motion);
+  if (scene.meshes) return svg_of_gif(model_gif(motion), short_title(motion));
   const Vector2d size = scene.high - scene.low;
   const double width = 640, scale = width / size.x(), height = scale * size.y();
   const Timing time = timing(t, 20, 120);

@@ -20,6 +20,7 @@ using Eigen::VectorXd;
 constexpr std::size_t kOutcomes = 3;
 constexpr std::size_t kCandidates = 4000;  // of a set
 constexpr std::size_t kNamed = 2;          // most contacts whose names fit into a title
+constexpr std::size_t kLongest = 44;       // letters of a title
 constexpr double kWay = 0.13;              // of the fastest point, as a part of the model's size
 constexpr double kArrow = 0.16;            // the longest, as a part of the picture's width
 constexpr const char* kRed = "#d81b3c";
@@ -33,7 +34,8 @@ std::string title_of(const ImpactCase& impact, const VectorXd& c) {
     const std::vector<std::string> names = short_names(impact);
     for (std::size_t i = 0; i < states.size(); ++i)
       title += fmt::format("{}{} {}", i ? ", " : "", names[i], to_string(states[i]));
-    return title;
+    if (title.size() <= kLongest) return title;
+    title.clear();
   }
   std::map<ContactState, int> counts;
   for (const ContactState state : states) ++counts[state];
@@ -119,6 +121,7 @@ ModelSketches sketch(const ImpactCase& impact, const std::vector<Marked>& outcom
     sketches.v.push_back(outcome.velocity);
   }
   sketches.scene = scene_of(s, sketches.q);
+  sketches.images = images(s, sketches.scene, sketches.q);
   return sketches;
 }
 
@@ -149,12 +152,15 @@ std::string sketch_row(const ImpactCase& impact, const ModelSketches& sketches,
       scene.low.x(), scene.high.x(), scene.low.y(), scene.high.y());
   const double label = 26, columns = static_cast<double>(slips.size());
   for (std::size_t k = 0; k < slips.size(); ++k) {
+    const GnuplotPicture drawn = scene.meshes
+                                     ? gnuplot_picture(scene, sketches.images[k])
+                                     : gnuplot_picture(s, scene, sketches.q[k], place.segments);
     text += fmt::format(
         "unset arrow\n{}set origin {},{}\nset size {},{}\n"
         "set label 1 {} at graph 0.5, screen {} center\n",
-        gnuplot_objects(picture(s, scene, sketches.q[k], place.segments)),
-        static_cast<double>(k) / columns, (place.figure - place.top - place.height) / place.figure,
-        1 / columns, (place.height - label) / place.figure, gnuplot_text(sketches.titles[k]),
+        drawn.objects, static_cast<double>(k) / columns,
+        (place.figure - place.top - place.height) / place.figure, 1 / columns,
+        (place.height - label) / place.figure, gnuplot_text(sketches.titles[k]),
         1 - (place.top + 10) / place.figure);
     // what is behind a body is pale
     const std::vector<char> seen = visible(s, scene, sketches.q[k], points);
@@ -172,12 +178,13 @@ std::string sketch_row(const ImpactCase& impact, const ModelSketches& sketches,
           "{} lc rgb '{}'\n",
           from.x(), from.y(), to.x(), to.y(), seen[i] ? 1.8 : 1.2, seen[i] ? kRed : kPale);
     }
-    text += fmt::format("$seen << EOD\n{}EOD\n$hidden << EOD\n{}EOD\nplot NaN", dots[0], dots[1]);
+    text += fmt::format("$seen << EOD\n{}EOD\n$hidden << EOD\n{}EOD\nplot {}", dots[0], dots[1],
+                        drawn.plot);
     if (!dots[1].empty()) text += fmt::format(", $hidden w p pt 7 ps 0.45 lc rgb '{}'", kPale);
     if (!dots[0].empty())
       text += fmt::format(
           ", $seen w p pt 7 ps 0.9 lc rgb 'white', $seen w p pt 7 ps 0.65 lc rgb '{}'", kRed);
-    text += '\n';
+    text += '\n' + drawn.data;
   }
   return text +
          "unset object\nunset arrow\nunset label 1\nset tics nomirror\nset size noratio\n"

@@ -26,6 +26,7 @@ struct ModelSketches {
   std::vector<std::string> titles;
   std::vector<Eigen::VectorXd> q, v;
   Scene scene;
+  std::vector<Image> images;  ///< where faces are many
 
   double aspect() const { return (scene.high - scene.low).x() / (scene.high - scene.low).y(); }
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "routh/io/results.h"
 #include "routh/io/text.h"
 #include "routh/simulate/mode_kernel.h"
 #include "routh/simulate/recorder.h"
@@ -31,6 +32,7 @@ Json to_json(const Motion& motion, bool raw) {
   j["parameters"] = Json::object();
   for (const Parameter& p : motion.scenario.parameters) j["parameters"][p.name] = p.value;
   j["options"] = motion.options;
+  add_notes(motion.scenario, j);
   j["status"] = to_string(t.status);
   j["complete"] = !t.stopped();
   j["incomplete"] = t.stopped();

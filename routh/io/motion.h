@@ -38,9 +38,11 @@ std::string to_csv(const Motion& motion);
 std::vector<std::string> draw(const Motion& motion, const std::string& name,
                               const std::string& folder);
 
-/// The moving mechanism as an animated .svg or .gif, chosen by the ending of the path. Throws
-/// InputError for other endings.
+/// The moving mechanism as an animated .svg or .gif, or a film (.mp4, .webm; by ffmpeg), chosen by
+/// the ending of the path. Throws InputError when it has another ending, or a program is missing.
 void animate(const Motion& motion, const std::string& path);
+/// Would it, for a model in space or a mechanism in the plane?
+void check_animation(const std::string& path, bool in_space);
 
 /// The same motion over s, P1 (53) and Fig. 8: one coordinate over t and over s, and the rates of
 /// time and impulse.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "routh/io/document.h"
 #include "routh/io/drawing.h"
@@ -12,6 +13,7 @@
 #include "routh/io/frames.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
+#include "routh/io/program.h"
 #include "routh/io/text.h"
 
 namespace routh::io {
@@ -104,13 +106,18 @@ std::vector<int> chosen(const std::vector<VectorXd>& values,
 std::string plots_script(const Motion& motion, const std::string& terminal) {
   const Trajectory& t = motion.trajectory;
   const bool has_energy = !t.energy.empty();
+  // room for the longest name
+  std::size_t longest = 17;
+  for (const auto* names : {&motion.scenario.coordinates, &motion.scenario.velocities}) {
+    for (const std::string& name : *names) longest = std::max(longest, name.size());
+  }
   std::string text = fmt::format(
       "set terminal {} size 900,{} font 'Helvetica,12' noenhanced\nset encoding utf8\n"
       "set multiplot layout {},1 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
       "set key outside right top Left reverse samplen 2\nset xrange [{}:{}]\n"
-      "set lmargin 13\nset rmargin 24\nset grid ytics lc rgb '#e4e4e4'\n",
+      "set lmargin 13\nset rmargin {}\nset grid ytics lc rgb '#e4e4e4'\n",
       terminal, has_energy ? 960 : 640, has_energy ? 3 : 2, gnuplot_text(short_title(motion)),
-      t.time.front(), t.time.back());
+      t.time.front(), t.time.back(), 7 + std::min<std::size_t>(longest, 32));
 
   // impacts as lines through all panels; many of them would hide the curves
   const auto impacts = std::count_if(t.events.begin(), t.events.end(),
@@ -327,17 +334,36 @@ std::string animated_svg(const Motion& motion) {
 
 }  // namespace
 
+void check_animation(const std::string& path, bool in_space) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool film = ending == ".mp4" || ending == ".webm";
+  if (ending != ".svg" && ending != ".gif" && !film)
+    throw InputError(
+        fmt::format("--animate {}: the name must end in .svg, .gif, .mp4 or .webm", path));
+  if (film) require_program("ffmpeg", fmt::format("animations in {}", ending), "ffmpeg");
+  if (ending != ".svg" && !in_space) require_gnuplot();
+}
+
 void animate(const Motion& motion, const std::string& path) {
+  check_animation(path, motion.scenario.model() != nullptr);
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".svg") {
     write_file(path, motion.scenario.model() ? model_animated_svg(motion) : animated_svg(motion));
-  } else if (ending == ".gif") {
-    require_gnuplot();
-    write_file(path, run_gnuplot(motion.scenario.model() ? model_gif_script(motion)
-                                                         : animated_gif_script(motion)));
-  } else {
-    throw InputError(fmt::format("--animate {}: the name must end in .svg or .gif", path));
+    return;
   }
+  const std::string gif =
+      motion.scenario.model() ? model_gif(motion) : run_gnuplot(animated_gif_script(motion));
+  if (ending == ".gif") {
+    write_file(path, gif);
+    return;
+  }
+  // pixels in pairs, as films store colours; what goes into a pipe cannot be written twice
+  std::vector<std::string> words{
+      "-v",     "error",    "-f",      "gif", "-i",
+      "pipe:0", "-pix_fmt", "yuv420p", "-vf", "scale=trunc(iw/2)*2:trunc(ih/2)*2"};
+  if (ending == ".mp4") words.insert(words.end(), {"-movflags", "frag_keyframe+empty_moov"});
+  words.insert(words.end(), {"-f", ending.substr(1), "pipe:1"});
+  write_file(path, run_program("ffmpeg", std::move(words), gif));
 }
 
 std::vector<std::string> draw(const Motion& motion, const std::string& name,
@@ -345,9 +371,10 @@ std::vector<std::string> draw(const Motion& motion, const std::string& name,
   std::vector<std::string> written = render(
       folder, name, [&](const std::string& terminal) { return plots_script(motion, terminal); });
   if (!motion.scenario.picture() && !motion.scenario.model()) return written;
+  std::optional<ModelStrip> in_space;
+  if (motion.scenario.model()) in_space = model_strip(motion);
   for (std::string& path : render(folder, name + "-strip", [&](const std::string& terminal) {
-         return motion.scenario.model() ? model_strip_script(motion, terminal)
-                                        : strip_script(motion, terminal);
+         return in_space ? script(motion, *in_space, terminal) : strip_script(motion, terminal);
        }))
     written.push_back(std::move(path));
   written.push_back((std::filesystem::path(folder) / (name + "-animation.svg")).string());

@@ -207,19 +207,8 @@ class Painter {
     return line;
   }
 
-  Vector3d shade(const Piece& piece) const {
-    // light from everywhere and from the lamp
-    const double lamp = std::max(0.0, piece.normal.dot(camera_.light));
-    const double sky = 0.5 + 0.5 * piece.normal.z();
-    const Vector3d base = surfaces_[piece.surface].colour;
-    if (surfaces_[piece.surface].ground) return 0.25 * base + 0.75 * Vector3d(0.975, 0.975, 0.98);
-    const double bright = 0.42 + 0.24 * sky + 0.5 * lamp;
-    const Vector3d lit = bright * (0.88 * base + 0.12 * kPaper);
-    return lit.cwiseMin(1);
-  }
-
   void draw(const Piece& piece) {
-    const Vector3d colour = shade(piece);
+    const Vector3d colour = shade(surfaces_[piece.surface], piece.normal, camera_);
     strokes.push_back({flatten(piece.points), colour, true, 1, piece.surface});
     if (piece.flat) draw_grid(piece, colour), draw_shadows(piece, colour);
     const bool ground = surfaces_[piece.surface].ground;
@@ -305,6 +294,15 @@ Camera::Camera(double azimuth, double elevation) {
   right = Vector3d(-std::sin(a), std::cos(a), 0);
   up = back.cross(right);
   light = (Vector3d::UnitZ() - 0.5 * right + 0.25 * back).normalized();
+}
+
+Vector3d shade(const Surface& surface, const Vector3d& normal, const Camera& camera) {
+  if (surface.ground) return 0.25 * surface.colour + 0.75 * Vector3d(0.975, 0.975, 0.98);
+  // light from everywhere and from the lamp
+  const double lamp = std::max(0.0, normal.dot(camera.light));
+  const double sky = 0.5 + 0.5 * normal.z();
+  const double bright = 0.42 + 0.24 * sky + 0.5 * lamp;
+  return (bright * (0.88 * surface.colour + 0.12 * kPaper)).cwiseMin(1);
 }
 
 std::vector<Stroke> paint(std::vector<Surface> surfaces, const Camera& camera, const Stage& stage) {

@@ -41,4 +41,7 @@ struct Stroke {
 /// the outlines and sharp edges of every shape. What does not move is cut off at the stage.
 std::vector<Stroke> paint(std::vector<Surface> surfaces, const Camera& camera, const Stage& stage);
 
+/// The colour of a face, from 0 to 1.
+Eigen::Vector3d shade(const Surface& surface, const Eigen::Vector3d& normal, const Camera& camera);
+
 }  // namespace routh::io

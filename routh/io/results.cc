@@ -98,16 +98,13 @@ ImpactCase impact_case(Scenario scenario) {
     impact.names.push_back(name);
     impact.apart.erase(std::find(impact.apart.begin(), impact.apart.end(), name));
   }
-  if (impact.names.empty()) {
-    throw InputError(
-        s.model()
-            ? fmt::format("{}: no contact touches at this state; {}. Move it, or use --drop HEIGHT",
-                          s.name, nearest_gaps(s))
-            : fmt::format("{}: no contact touches at the start; close a gap first", s.name));
-  }
-  if (s.model() && !impact.approaching()) {
-    throw InputError(
-        fmt::format("{}: no contact approaches, there is no impact; {}", s.name, nearest_gaps(s)));
+  if (impact.names.empty() && !s.model())
+    throw InputError(fmt::format("{}: no contact touches at the start; close a gap first", s.name));
+  if (s.model() && (impact.names.empty() || !impact.approaching())) {
+    throw NoImpact(fmt::format("{}: {}; {}; {}", s.name,
+                               impact.names.empty() ? "no contact touches at this state"
+                                                    : "no contact approaches, there is no impact",
+                               nearest_gaps(s), what_to_add(s)));
   }
   ImpactProblem& p = impact.reduced.problem;
   p.edges = s.run.edges.value_or(0);
@@ -334,7 +331,6 @@ double distance_to(const ImpactReport& report, const VectorXd& c) {
 Comparison compare_with_mujoco(const ImpactCase& impact, const ImpactReport& report) {
   const auto compared = [&](std::optional<double> time_constant) {
     MujocoCompared c{mujoco_outcome(impact.scenario, impact.reduced.contacts, time_constant)};
-    c.energy = kinetic_energy(impact.scenario.terms, c.own.velocity);
     c.distance = distance_to(report, c.own.contact);
     return c;
   };

@@ -32,8 +32,12 @@ struct ImpactCase {
 };
 
 /// Throws InputError when the scenario cannot be an impact: penetration, bad inertia, no touching
-/// contact.
+/// contact; of models NoImpact when nothing touches or approaches.
 ImpactCase impact_case(Scenario scenario);
+
+/// What a model of MuJoCo has that is taken differently, and how its start was moved: the keys
+/// notes and moved, where there is something to say.
+void add_notes(const Scenario& scenario, Json& json);
 
 /// The generalised velocity after the impact that has this contact velocity.
 Eigen::VectorXd lift_velocity(const ImpactCase& impact, const Eigen::VectorXd& c_plus);
@@ -61,7 +65,6 @@ OutcomeRow outcome_row(const ImpactCase& impact, const std::string& law, const O
 /// MuJoCo's one outcome beside those of a law.
 struct MujocoCompared {
   MujocoOutcome own;
-  double energy = 0;    ///< [J]
   double distance = 0;  ///< to the nearest outcome of the law [m/s]; infinite without any
 };
 struct Comparison {

@@ -220,7 +220,8 @@ Json compared_json(const MujocoCompared& c) {
   return {{"reached", c.own.reached},
           {"velocity", list(c.own.velocity)},
           {"contact_velocity", list(c.own.contact)},
-          {"energy", c.energy},
+          {"energy", c.own.energy},
+          {"energy_gained", c.own.gained},
           {"rebound_velocity", list(c.own.rebound)},
           {"stop_time", c.own.stop_time},
           {"duration", c.own.duration},
@@ -250,8 +251,7 @@ Json report_json(const ImpactCase& impact, const ImpactReport& report, Json rows
   if (p.tangents == 2 && !p.circular()) j["edges"] = p.edges;
   if (p.bounces())
     j["restitution"] = {{"e", list(p.e)}, {"meaning", std::string(to_string(p.restitution))}};
-  const auto* model = std::get_if<Model>(&impact.scenario.what);
-  if (model && !model->notes.empty()) j["notes"] = model->notes;
+  add_notes(impact.scenario, j);
   j["before"] = {{"velocity", list(impact.scenario.v)},
                  {"normal", normals(p, p.c)},
                  {"tangential", tangentials(p, p.c)},
@@ -313,6 +313,13 @@ std::string json_text(const ImpactCase& impact, const ImpactReport& report,
   constexpr std::string_view kEmpty = "\n  \"outcomes\": []";
   if (written > 0) text.insert(text.find(kEmpty) + kEmpty.size() - 1, rows + "\n  ");
   return text;
+}
+
+void add_notes(const Scenario& scenario, Json& json) {
+  const auto* model = std::get_if<Model>(&scenario.what);
+  if (!model) return;
+  if (!model->notes.empty()) json["notes"] = model->notes;
+  if (!model->moved.empty()) json["moved"] = model->moved;
 }
 
 }  // namespace routh::io

@@ -207,11 +207,10 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     return with_finite_energy(load_model(name_or_path, file, text, placed));
   }
   if (start.given()) {
-    throw InputError(
-        fmt::format("{}: --state, --qpos, --qvel, --drop and --as-is place models of MuJoCo; this "
-                    "is a scenario whose "
-                    "start is in its file",
-                    name_or_path));
+    throw InputError(fmt::format(
+        "{}: --state, --qpos, --qvel, --drop, --float, --floor and --as-is place models "
+        "of MuJoCo; this is a scenario whose start is in its file",
+        name_or_path));
   }
 
   if (text.find_first_not_of(" \t\r\n") != std::string::npos &&

@@ -132,9 +132,13 @@ struct ModelStart {
   std::optional<double> drop;  ///< falls from this height above the ground [m]
   /// Of all its contacts, in place of the file's.
   std::optional<double> friction = {}, restitution = {};
-  bool as_is = false;  ///< refuse a start that overlaps instead of moving it
+  bool as_is = false;     ///< refuse a start that overlaps instead of moving it
+  bool floating = false;  ///< a free joint under its root
+  bool floor = false;     ///< a plane at height zero
 
-  bool given() const { return !state.empty() || !qpos.empty() || !qvel.empty() || drop || as_is; }
+  bool given() const {
+    return !state.empty() || !qpos.empty() || !qvel.empty() || drop || as_is || floating || floor;
+  }
 };
 
 /// Names of the built-in scenarios, sorted.

@@ -8,6 +8,7 @@
 
 #include "routh/io/gnuplot.h"
 #include "routh/io/model.h"
+#include "routh/io/raster.h"
 
 namespace routh::io {
 namespace {
@@ -19,7 +20,11 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kAzimuths[] = {-50, -130, 50, 130};  // the first is preferred [degrees]
+constexpr int kRound = 24;                            // segments of shapes in pixels
 constexpr int kRough = 8;                             // segments of shapes that are only measured
+constexpr int kMeasured = 240;  // pixels from left to right of pictures that are only measured
+constexpr int kPixels = 900;    // of those that are seen, in figures
+constexpr std::size_t kPainted = 4000;  // most faces that are painted one by one
 
 AlignedBox3d box_of(const Surface& surface) {
   AlignedBox3d box;
@@ -27,43 +32,17 @@ AlignedBox3d box_of(const Surface& surface) {
   return box;
 }
 
-/// Does the way from p to the viewer pass through a face?
-bool blocked(const Vector3d& p, const Vector3d& back, const Surface& surface) {
-  for (const std::vector<int>& face : surface.faces) {
-    const Vector3d& corner = surface.vertices[face[0]];
-    const Vector3d normal =
-        (surface.vertices[face[1]] - corner).cross(surface.vertices[face[2]] - corner);
-    const double rate = normal.dot(back);
-    if (std::abs(rate) < 1e-12) continue;
-    const double way = normal.dot(corner - p) / rate;
-    if (way < 1e-6) continue;
-    const Vector3d hit = p + way * back;
-    bool in = true;
-    for (std::size_t k = 0; k < face.size() && in; ++k) {
-      const Vector3d& a = surface.vertices[face[k]];
-      const Vector3d& b = surface.vertices[face[(k + 1) % face.size()]];
-      in = (b - a).cross(hit - a).dot(normal) >= 0;
-    }
-    if (in) return true;
-  }
-  return false;
-}
-
 /// From 0 to 1: how much of the moving bodies is not behind another one, and how many show at all.
-double visible_part(const std::vector<Surface>& all, const Camera& camera) {
+double visible_part(const std::vector<Surface>& all, const Camera& camera, const Stage& stage,
+                    const AlignedBox2d& window) {
+  std::vector<Surface> solid = all;
+  std::erase_if(solid, [](const Surface& s) { return s.ground; });
+  const DepthBuffer seen = seen_by(solid, camera, stage, {window.min(), window.max(), kMeasured});
   double sum = 0;
   int bodies = 0;
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    if (all[s].fixed) continue;
-    int points = 0, visible = 0;
-    for (std::size_t k = 0; k < all[s].vertices.size(); k += 3) {
-      bool hidden = false;
-      for (std::size_t other = 0; other < all.size() && !hidden; ++other)
-        hidden = other != s && !all[other].ground &&
-                 blocked(all[s].vertices[k], camera.back, all[other]);
-      ++points, visible += !hidden;
-    }
-    const double part = visible / static_cast<double>(points);
+  for (std::size_t s = 0; s < solid.size(); ++s) {
+    if (solid[s].fixed || seen.covered[s] == 0) continue;
+    const double part = static_cast<double>(seen.shown[s]) / static_cast<double>(seen.covered[s]);
     sum += 0.5 * part + (part > 0.1 ? 0.5 : 0);
     ++bodies;
   }
@@ -81,16 +60,29 @@ std::string hex(const Vector3d& colour) {
 }  // namespace
 
 Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurations) {
+  std::vector<Camera> cameras;
+  for (const double azimuth : kAzimuths) cameras.emplace_back(azimuth);
   AlignedBox3d moving;
+  std::vector<AlignedBox2d> windows(cameras.size());
   std::vector<Surface> fixed;
-  for (const VectorXd& q : configurations) {
-    fixed.clear();
-    for (Surface& s : surfaces(scenario, q, kRough)) {
-      if (s.fixed)
-        fixed.push_back(std::move(s));
-      else
-        moving.extend(box_of(s));
+  std::vector<std::vector<Surface>> some;  // configurations from the first to the last
+  std::size_t faces = 0;
+  for (std::size_t k = 0; k < configurations.size(); ++k) {
+    std::vector<Surface> all = surfaces(scenario, configurations[k], kRough);
+    fixed.clear(), faces = 0;
+    for (const Surface& s : all) {
+      faces += s.faces.size();
+      if (s.fixed) {
+        fixed.push_back(s);
+        continue;
+      }
+      moving.extend(box_of(s));
+      for (std::size_t c = 0; c < cameras.size(); ++c) {
+        for (const Vector3d& p : s.vertices) windows[c].extend(cameras[c].project(p));
+      }
     }
+    const std::size_t last = configurations.size() - 1;
+    if (k == some.size() * last / 4) some.push_back(std::move(all));
   }
   if (moving.isEmpty())
     moving.extend(Vector3d(-0.5, -0.5, 0)), moving.extend(Vector3d(0.5, 0.5, 1));
@@ -115,27 +107,33 @@ Scene scene_of(const Scenario& scenario, const std::vector<VectorXd>& configurat
   scene.stage = {shown.min(), shown.max(), 0};
   scene.stage.low.z() = floor - 0.01 * size;
   scene.stage.cell = tick(0, shown.sizes().head<2>().maxCoeff());
+  scene.meshes = faces > kPainted;
+
+  // the fixed world as far as the stage goes
+  for (const Surface& s : fixed) {
+    AlignedBox3d part = box_of(s).intersection(
+        AlignedBox3d(scene.stage.low, Vector3d(scene.stage.high.x(), scene.stage.high.y(), 1e9)));
+    if (part.isEmpty()) continue;
+    for (int corner = 0; corner < 8; ++corner) {
+      const Vector3d p = part.corner(static_cast<AlignedBox3d::CornerType>(corner));
+      for (std::size_t c = 0; c < cameras.size(); ++c) windows[c].extend(cameras[c].project(p));
+    }
+  }
 
   // the camera that sees most; a little more does not outweigh the preferred one
   double most = -1;
-  for (const double azimuth : kAzimuths) {
-    const Camera camera(azimuth);
-    double visible = azimuth == kAzimuths[0] ? 0.05 : 0;
-    for (std::size_t k = 0; k <= 4; ++k) {
-      const VectorXd& q = configurations[k * (configurations.size() - 1) / 4];
-      visible += visible_part(surfaces(scenario, q, kRough), camera) / 5;
-    }
-    if (visible > most) scene.camera = camera, most = visible;
+  for (std::size_t c = 0; c < cameras.size(); ++c) {
+    if (windows[c].isEmpty())
+      windows[c].extend(Vector2d(-1, -1)), windows[c].extend(Vector2d(1, 1));
+    double sees = c == 0 ? 0.05 : 0;
+    for (const std::vector<Surface>& all : some)
+      sees +=
+          visible_part(all, cameras[c], scene.stage, windows[c]) / static_cast<double>(some.size());
+    if (sees <= most) continue;
+    scene.camera = cameras[c], most = sees;
+    const Vector2d edge = Vector2d::Constant(0.02 * windows[c].sizes().maxCoeff());
+    scene.low = windows[c].min() - edge, scene.high = windows[c].max() + edge;
   }
-
-  AlignedBox2d window;
-  for (const VectorXd& q : configurations) {
-    for (const Stroke& stroke : picture(scenario, scene, q, kRough)) {
-      for (const Vector2d& p : stroke.points) window.extend(p);
-    }
-  }
-  const Vector2d edge = Vector2d::Constant(0.02 * window.sizes().maxCoeff());
-  scene.low = window.min() - edge, scene.high = window.max() + edge;
   return scene;
 }
 
@@ -144,19 +142,25 @@ std::vector<Stroke> picture(const Scenario& scenario, const Scene& scene, const 
   return paint(surfaces(scenario, q, segments), scene.camera, scene.stage);
 }
 
+Image pixels(const Scenario& scenario, const Scene& scene, const VectorXd& q, int width) {
+  return rendered(surfaces(scenario, q, kRound), scene.camera, scene.stage,
+                  {scene.low, scene.high, width});
+}
+
 std::vector<char> visible(const Scenario& scenario, const Scene& scene, const VectorXd& q,
                           const std::vector<Vector3d>& points) {
-  const std::vector<Surface> all = surfaces(scenario, q, kRough);
+  std::vector<Surface> solid = surfaces(scenario, q, kRound);
+  std::erase_if(solid, [](const Surface& s) { return s.ground; });
+  const DepthBuffer seen =
+      seen_by(solid, scene.camera, scene.stage, {scene.low, scene.high, kPixels});
   // points on a surface count as outside of it
-  const Vector3d off = 0.01 * (scene.stage.high - scene.stage.low).norm() * scene.camera.back;
+  const double off = 0.01 * (scene.stage.high - scene.stage.low).norm();
   std::vector<char> answers;
-  for (const Vector3d& p : points) {
-    answers.push_back(std::none_of(all.begin(), all.end(), [&](const Surface& s) {
-      return !s.ground && blocked(p + off, scene.camera.back, s);
-    }));
-  }
+  for (const Vector3d& p : points) answers.push_back(!seen.hides(scene.camera, p, off));
   return answers;
 }
+
+namespace {
 
 std::string gnuplot_objects(const std::vector<Stroke>& strokes) {
   std::string text = "unset object\n";
@@ -172,6 +176,31 @@ std::string gnuplot_objects(const std::vector<Stroke>& strokes) {
                 : fmt::format(" fc rgb '{}' fs empty border lw {}\n", hex(s.colour), s.width);
   }
   return text;
+}
+
+}  // namespace
+
+GnuplotPicture gnuplot_picture(const Scenario& scenario, const Scene& scene, const VectorXd& q,
+                               int segments) {
+  return {gnuplot_objects(picture(scenario, scene, q, segments)), "NaN", ""};
+}
+
+GnuplotPicture gnuplot_picture(const Scene& scene, const Image& image) {
+  const double cell = (scene.high - scene.low).x() / image.width;
+  return {"unset object\n",
+          fmt::format("'-' binary array=({},{}) format='%uchar' flipy dx={:.10g} dy={:.10g} "
+                      "origin=({:.10g},{:.10g}) with rgbimage",
+                      image.width, image.height, cell, cell, scene.low.x() + cell / 2,
+                      scene.high.y() - (image.height - 0.5) * cell),
+          std::string(image.rgb.begin(), image.rgb.end()) + "\n"};
+}
+
+std::vector<Image> images(const Scenario& scenario, const Scene& scene,
+                          const std::vector<VectorXd>& configurations) {
+  std::vector<Image> made;
+  for (std::size_t k = 0; scene.meshes && k < configurations.size(); ++k)
+    made.push_back(pixels(scenario, scene, configurations[k], kPixels));
+  return made;
 }
 
 std::string svg_paths(const std::vector<Stroke>& strokes, const Scene& scene, double scale) {

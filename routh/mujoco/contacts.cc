@@ -137,7 +137,7 @@ int region_of(const mjModel& model, const Placed& first, const Touch& touch) {
 
 }  // namespace
 
-void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touches) {
+void find_touches(const mjModel& model, mjData& data, double reach, std::vector<Touch>& touches) {
   if (data.warning[mjWARN_CONTACTFULL].number > 0) {
     data.warning[mjWARN_CONTACTFULL].number = 0;
     throw std::runtime_error("MuJoCo found more than " + std::to_string(data.ncon) +
@@ -169,6 +169,7 @@ void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touche
     }
     const bool by_iteration = iterated(model, touch.second, touch.first);
     if (by_iteration && !refine(model, data, contact.includemargin, touch)) continue;
+    touch.phi -= std::max(0.0, contact.includemargin - reach);
     const auto same = std::find_if(touches.begin(), touches.end(), [&](const Touch& other) {
       return repeats(touch, other, by_iteration);
     });

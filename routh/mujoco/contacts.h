@@ -26,8 +26,9 @@ struct Touch {
 /// where a face is involved, lists corners far outside the other box, lists points twice, and lists
 /// points as deep as half a box where edges cross that hardly touch. Pairs
 /// that it finds by iteration (meshes, ellipsoids, cylinders, height fields) are measured again
-/// without a margin, which shifts their points and for height fields also their gaps.
-/// Throws std::runtime_error when MuJoCo had no room for all contacts.
-void find_touches(const mjModel& model, mjData& data, std::vector<Touch>& touches);
+/// without a margin, which shifts their points and for height fields also their gaps. Contacts
+/// close where MuJoCo's would come to rest, at margin - gap of the pair; the model's margins are
+/// theirs widened by `reach`. Throws std::runtime_error when MuJoCo had no room for all contacts.
+void find_touches(const mjModel& model, mjData& data, double reach, std::vector<Touch>& touches);
 
 }  // namespace routh::mujoco

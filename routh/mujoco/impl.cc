@@ -37,13 +37,17 @@ std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std
   loaded->reach = reach;
   mjModel& m = *loaded->wide;
 
-  // list what is near, as it is
-  std::fill_n(m.geom_margin, m.ngeom, kMarginOfEach * reach);
-  std::fill_n(m.geom_gap, m.ngeom, 0);
-  std::fill_n(m.pair_margin, m.npair, reach);
-  std::fill_n(m.pair_gap, m.npair, 0);
-  std::fill_n(m.tendon_margin, m.ntendon, reach);
-  for (int j = 0; j < m.njnt; ++j) m.jnt_margin[j] = m.jnt_type[j] == mjJNT_BALL ? kBallReach : 0;
+  // list what is near, beyond the model's own margins
+  if (m.opt.enableflags & mjENBL_OVERRIDE) {
+    std::fill_n(m.geom_margin, m.ngeom, kMarginOfEach * m.opt.o_margin);
+    std::fill_n(m.pair_margin, m.npair, m.opt.o_margin);
+  }
+  for (int g = 0; g < m.ngeom; ++g) m.geom_margin[g] += kMarginOfEach * reach;
+  for (int p = 0; p < m.npair; ++p) m.pair_margin[p] += reach;
+  for (int t = 0; t < m.ntendon; ++t) m.tendon_margin[t] += reach;
+  for (int j = 0; j < m.njnt; ++j) {
+    if (m.jnt_type[j] == mjJNT_BALL) m.jnt_margin[j] += kBallReach;
+  }
   m.opt.enableflags &= ~(mjENBL_OVERRIDE | kSleep);
   m.opt.enableflags |= mjENBL_ENERGY;
   m.opt.disableflags |= mjDSBL_FRICTIONLOSS;
@@ -124,7 +128,7 @@ void System::Impl::Workspace::move() {
 void System::Impl::Workspace::find_constraints() {
   move();
   mj_collision(&wide(), data.get());
-  find_touches(wide(), *data, touches);
+  find_touches(wide(), *data, system.loaded->reach, touches);
   mj_makeConstraint(&smooth(), data.get());
   find_limits();
 }
@@ -261,19 +265,23 @@ void System::Impl::Workspace::find_limits() {
     if (!m.jnt_limited[j]) continue;
     if (m.jnt_type[j] != mjJNT_SLIDE && m.jnt_type[j] != mjJNT_HINGE) continue;
     const double q = data->qpos[m.jnt_qposadr[j]];
-    limits.push_back({Limit::kLowerEnd, j, q - m.jnt_range[2 * j]});
-    limits.push_back({Limit::kUpperEnd, j, m.jnt_range[2 * j + 1] - q});
+    limits.push_back({Limit::kLowerEnd, j, q - m.jnt_range[2 * j] - m.jnt_margin[j]});
+    limits.push_back({Limit::kUpperEnd, j, m.jnt_range[2 * j + 1] - q - m.jnt_margin[j]});
   }
   // ball joints and tendons when near; the lower end of a tendon comes first
   int last = -1;
   for (int i = 0; i < data->nefc; ++i) {
     const int type = data->efc_type[i], id = data->efc_id[i];
-    const double phi = data->efc_pos[i];
+    if (type != mjCNSTR_LIMIT_JOINT && type != mjCNSTR_LIMIT_TENDON) continue;
+    const bool of_tendon = type == mjCNSTR_LIMIT_TENDON;
+    const double pos = data->efc_pos[i];
+    const double phi = pos - (of_tendon ? m.tendon_margin[id] - system.loaded->reach
+                                        : m.jnt_margin[id] - kBallReach);
     if (type == mjCNSTR_LIMIT_JOINT && m.jnt_type[id] == mjJNT_BALL) {
       limits.push_back({Limit::kBallEnd, id, phi, i});
-    } else if (type == mjCNSTR_LIMIT_TENDON) {
+    } else if (of_tendon) {
       const double above = data->ten_length[id] - m.tendon_range[2 * id];
-      const bool lower = last != id && std::abs(above - phi) < 1e-12;
+      const bool lower = last != id && std::abs(above - pos) < 1e-12;
       last = id;
       limits.push_back({lower ? Limit::kTendonLower : Limit::kTendonUpper, id, phi, i});
     }
@@ -374,15 +382,19 @@ void System::Impl::check_inertia() const {
                                 " moves but has no mass or inertia along its joint " +
                                 joint_name(m, m.dof_jntid[i]));
   }
-  // scaled by its diagonal, so that small bodies beside large ones pass
-  const VectorXd scale = M.diagonal().cwiseSqrt().cwiseInverse();
-  const MatrixXd scaled = scale.asDiagonal() * M * scale.asDiagonal();
-  const double least =
-      Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues()[0];
-  if (least < 1e-13)
-    throw std::invalid_argument(
-        "the model's inertia matrix is singular at its reference configuration: a moving body has "
-        "no mass, or joints of one body repeat each other");
+  // tree by tree, scaled by its diagonal, so that small bodies beside large ones pass
+  for (int i = 0, next = 0; i < m.nv; i = next) {
+    for (next = i + 1; next < m.nv && m.dof_parentid[next] >= 0;) ++next;
+    const auto tree = M.block(i, i, next - i, next - i);
+    const VectorXd scale = tree.diagonal().cwiseSqrt().cwiseInverse();
+    const MatrixXd scaled = scale.asDiagonal() * tree * scale.asDiagonal();
+    const double least =
+        Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    if (least < 1e-13)
+      throw std::invalid_argument(
+          "the model's inertia matrix is singular at its reference configuration: a moving body "
+          "has no mass, or joints of one body repeat each other");
+  }
 }
 
 int System::Impl::key(const std::string& name) const {

@@ -21,6 +21,8 @@ struct Loaded {
   double reach = 0;     ///< [m]
   std::string warning;  ///< of MuJoCo when it read the model
   std::vector<std::string> notes, joints, geoms;
+  mutable std::once_flag drawn;  ///< of shapes(): meshes as they are drawn
+  mutable std::vector<Surface> meshes;
 };
 
 std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std::string warning);

@@ -1,6 +1,7 @@
 #include "routh/mujoco/model.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 
 #include "routh/mujoco/dialect.h"
+#include "routh/mujoco/source.h"
 
 namespace routh::mujoco {
 namespace {
@@ -32,8 +34,24 @@ std::string hint(const std::string& said) {
   return unknown ? "; a newer MuJoCo may know it: build with cmake -DMUJOCO_DIR=<its folder>" : "";
 }
 
+// What MuJoCo read last, as MJCF.
+std::string as_mjcf(const mjModel& model) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+  if (!file) throw std::runtime_error("no temporary file can be made");
+  char message[1000] = "";
+  const std::string path = "/proc/self/fd/" + std::to_string(fileno(file.get()));
+  if (!mj_saveLastXML(path.c_str(), &model, message, sizeof message))
+    throw std::runtime_error(std::string("MuJoCo: ") + message);
+  std::rewind(file.get());
+  std::string text;
+  char part[4096];
+  for (std::size_t n = 0; (n = std::fread(part, 1, sizeof part, file.get())) > 0;)
+    text.append(part, n);
+  return text;
+}
+
 ModelPtr load(const std::string& file, const std::string& name, const mjVFS* files,
-              std::string& warning) {
+              std::string& warning, std::string* mjcf = nullptr) {
   install_handlers();
   static std::mutex reading;  // MuJoCo keeps the last file it read in a global
   const std::lock_guard lock(reading);
@@ -50,6 +68,7 @@ ModelPtr load(const std::string& file, const std::string& name, const mjVFS* fil
     throw std::invalid_argument(name + ": MuJoCo " + mj_versionString() +
                                 " cannot read the model: " + said + hint(said));
   warning = said;
+  if (mjcf) *mjcf = as_mjcf(*model);
   return model;
 }
 
@@ -66,14 +85,10 @@ std::string kind_name(const mjModel& model, int body, const char* kind, int nth,
 
 }  // namespace
 
-ModelPtr load_file(const std::string& path, std::string& warning) {
-  if (!std::filesystem::is_regular_file(path))
-    throw std::invalid_argument(path + ": no such file; give an MJCF or URDF file");
-  return load(path, path, nullptr, warning);
-}
+namespace {
 
-ModelPtr load_text(std::string_view text, const std::string& name, std::string& warning) {
-  if (text.empty()) throw std::invalid_argument(name + ": the text of the model is empty");
+ModelPtr load_memory(std::string_view text, const std::string& name, std::string& warning,
+                     std::string* mjcf = nullptr) {
   // MuJoCo keeps files in memory by short names without folders
   std::string short_name = std::filesystem::path(name).filename().string();
   if (short_name.empty() || short_name.size() > 80) short_name = "model.xml";
@@ -87,7 +102,88 @@ ModelPtr load_text(std::string_view text, const std::string& name, std::string& 
   if (at >= 0) std::memcpy(files->filedata[at], text.data(), text.size());
 #endif
   const std::unique_ptr<mjVFS, decltype(&mj_deleteVFS)> release(files.get(), &mj_deleteVFS);
-  return load(short_name, name, files.get(), warning);
+  return load(short_name, name, files.get(), warning, mjcf);
+}
+
+bool has_static_plane(const mjModel& model) {
+  for (int g = 0; g < model.ngeom; ++g) {
+    if (model.geom_type[g] == mjGEOM_PLANE && model.body_weldid[model.geom_bodyid[g]] == 0)
+      return true;
+  }
+  return false;
+}
+
+// MJCF in one text, its files in `folder`.
+ModelPtr load_mjcf(const std::string& text, const std::string& folder, const std::string& name,
+                   const Additions& additions, std::string& warning) {
+  if (!additions.any()) return load_memory(prepared_mjcf(text, folder, {}), name, warning);
+  const ModelPtr plain = load_memory(prepared_mjcf(text, folder, {}), name, warning);
+  if (additions.floor && has_static_plane(*plain))
+    throw std::invalid_argument(name + ": the model has a floor already; leave --floor out");
+  if (additions.floating && plain->njnt > 0 &&
+      std::find(plain->jnt_type, plain->jnt_type + plain->njnt, mjJNT_FREE) !=
+          plain->jnt_type + plain->njnt)
+    throw std::invalid_argument(name + ": the model has a free joint already; leave --float out");
+  std::string added;
+  try {
+    added = prepared_mjcf(text, folder, additions);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(name + ": --float: " + error.what());
+  }
+  if (additions.floating) {
+    // the first body is the root
+    mjtNum place[7];
+    std::copy_n(plain->body_pos + 3, 3, place);
+    std::copy_n(plain->body_quat + 4, 4, place + 3);
+    added = with_keyframes_of_free_root(std::move(added), place);
+  }
+  return load_memory(added, name, warning);
+}
+
+ModelPtr load_urdf(const std::string& text, const std::string& folder, const std::string& name,
+                   const Additions& additions, std::string& warning) {
+  std::string prepared;
+  try {
+    prepared = prepared_urdf(text, folder, additions);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(name + ": " + error.what());
+  }
+  if (!additions.floor) return load_memory(prepared, name, warning);
+  // URDF knows no planes
+  std::string mjcf;
+  load_memory(prepared, name, warning, &mjcf);
+  return load_mjcf(mjcf, folder, name, {.floor = true}, warning);
+}
+
+}  // namespace
+
+ModelPtr load_file(const std::string& path, const Additions& additions, std::string& warning) {
+  if (!std::filesystem::is_regular_file(path))
+    throw std::invalid_argument(path + ": no such file; give an MJCF or URDF file");
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const std::optional<std::string> text = with_includes(path);
+  if (text && is_urdf(*text)) return load_urdf(*text, folder, path, additions, warning);
+  if (text && additions.any()) return load_mjcf(*text, folder, path, additions, warning);
+  if (text && has_pictures(*text)) {
+    // what fails is told better of the file itself
+    try {
+      return load_mjcf(*text, folder, path, additions, warning);
+    } catch (const std::invalid_argument&) {
+    }
+  }
+  ModelPtr model = load(path, path, nullptr, warning);
+  if (additions.any())
+    throw std::invalid_argument(path +
+                                ": nothing can be added to a model whose files are not found");
+  return model;
+}
+
+ModelPtr load_text(std::string_view text, const std::string& name, const Additions& additions,
+                   std::string& warning) {
+  if (text.empty()) throw std::invalid_argument(name + ": the text of the model is empty");
+  if (is_urdf(text)) return load_urdf(std::string(text), "", name, additions, warning);
+  if (additions.any()) return load_mjcf(std::string(text), "", name, additions, warning);
+  return load_memory(text, name, warning);
 }
 
 DataPtr make_data(const mjModel& model) {
@@ -164,23 +260,69 @@ std::vector<std::string> velocity_names(const mjModel& model) {
   return joint_parts(model, {".vx", ".vy", ".vz", ".wx", ".wy", ".wz"}, {".wx", ".wy", ".wz"});
 }
 
+namespace {
+
+// The largest of some numbers, as the user wrote it.
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", x);
+  return text;
+}
+
+// What is left out of contacts with torsional or rolling friction, which is friction times length.
+std::string lost_friction(const mjModel& model) {
+  double torsional = 0, rolling = 0;
+  const auto look = [&](int dim, mjtNum about_normal, mjtNum along) {
+    if (dim > 3) torsional = std::max(torsional, about_normal);
+    if (dim > 4) rolling = std::max(rolling, along);
+  };
+  for (int g = 0; g < model.ngeom; ++g) {
+    if (model.geom_contype[g] || model.geom_conaffinity[g])
+      look(model.geom_condim[g], model.geom_friction[3 * g + 1], model.geom_friction[3 * g + 2]);
+  }
+  for (int p = 0; p < model.npair; ++p) {
+    const mjtNum* friction = model.pair_friction + 5 * p;
+    look(model.pair_dim[p], friction[2], std::max(friction[3], friction[4]));
+  }
+  if (torsional <= 0 && rolling <= 0) return "";
+  std::string text = "Torsional";
+  text += rolling > 0 ? " and rolling friction" : " friction";
+  text += " (condim 4, 6) is left out: at most " + number(torsional) + " m";
+  if (rolling > 0) text += " and " + number(rolling) + " m";
+  return text + " times the normal force.";
+}
+
+}  // namespace
+
 std::vector<std::string> departures(const mjModel& model) {
   std::vector<std::string> notes;
   const auto any = [](const auto* values, int count, auto holds) {
     return std::any_of(values, values + count, holds);
   };
-  const auto positive = [](mjtNum x) { return x > 0; };
+  const auto most = [](const mjtNum* values, int count) {
+    return count > 0 ? *std::max_element(values, values + count) : 0;
+  };
+  const auto limits = [](mjtByte x) { return x != 0; };
 
-  // contacts
-  if (model.nv > 0 && model.ngeom > 0)
-    notes.push_back(
-        "Soft contacts (solref, solimp, margin) are taken as rigid ones without restitution.");
+  // soft, here rigid
+  std::string soft;
+  const auto add = [&](bool is_there, const char* what) {
+    if (is_there) soft += (soft.empty() ? "" : ", ") + std::string(what);
+  };
+  add(model.nv > 0 && model.ngeom > 0, "contacts");
+  add(any(model.jnt_limited, model.njnt, limits), "limits of joints");
+  add(any(model.tendon_limited, model.ntendon, limits), "limits of tendons");
+  add(model.neq > 0, "equality constraints");
+  if (!soft.empty())
+    notes.push_back("Soft in MuJoCo and rigid here (solref, solimp): " + soft + ".");
+
+  // friction
   std::vector<int> dims(model.geom_condim, model.geom_condim + model.ngeom);
   dims.insert(dims.end(), model.pair_dim, model.pair_dim + model.npair);
-  if (any(dims.data(), static_cast<int>(dims.size()), [](int dim) { return dim > 3; }))
-    notes.push_back(
-        "Torsional and rolling friction (condim 4 and 6) are lost; the tangential coefficient "
-        "stays.");
+  if (model.opt.cone == mjCONE_PYRAMIDAL && model.nv > 0 &&
+      any(dims.data(), static_cast<int>(dims.size()), [](int dim) { return dim > 1; }))
+    notes.push_back("The friction cone is round (in the model a pyramid).");
+  if (const std::string lost = lost_friction(model); !lost.empty()) notes.push_back(lost);
   for (int p = 0; p < model.npair; ++p) {
     const mjtNum* friction = model.pair_friction + 5 * p;
     if (model.pair_dim[p] >= 3 && friction[0] != friction[1]) {
@@ -190,6 +332,13 @@ std::vector<std::string> departures(const mjModel& model) {
       break;
     }
   }
+  const double dry = most(model.dof_frictionloss, model.nv),
+               of_tendons = most(model.tendon_frictionloss, model.ntendon);
+  if (dry > 0 || of_tendons > 0)
+    notes.push_back("Dry friction of joints and tendons (frictionloss, up to " +
+                    number(std::max(dry, of_tendons)) + ") is left out.");
+
+  // shapes
   const auto iterated = [&](int geom) {
     const int type = model.geom_type[geom];
     return (model.geom_contype[geom] || model.geom_conaffinity[geom]) &&
@@ -199,19 +348,8 @@ std::vector<std::string> departures(const mjModel& model) {
   std::iota(geoms.begin(), geoms.end(), 0);
   if (std::any_of(geoms.begin(), geoms.end(), iterated))
     notes.push_back(
-        "Ellipsoids, cylinders and meshes touch other shapes than planes at one point each, unless "
-        "the model enables MuJoCo's multiccd; meshes touch planes at three vertices at most.");
-
+        "Ellipsoids, cylinders and meshes touch at one point each, planes at up to three.");
   if (has_flexes(model)) notes.push_back("Contacts of deformable bodies (flex) are left out.");
-
-  // joints
-  if (any(model.jnt_limited, model.njnt, [](mjtByte x) { return x != 0; }) ||
-      any(model.tendon_limited, model.ntendon, [](mjtByte x) { return x != 0; }))
-    notes.push_back("Soft limits of joints and tendons are taken as rigid ones without friction.");
-  if (model.neq > 0) notes.push_back("Soft equality constraints are taken as rigid ones.");
-  if (any(model.dof_frictionloss, model.nv, positive) ||
-      any(model.tendon_frictionloss, model.ntendon, positive))
-    notes.push_back("Dry friction of joints and tendons (frictionloss) is left out.");
 
   if (model.na > 0)
     notes.push_back("Inner states of actuators (activations) keep their value of the start.");

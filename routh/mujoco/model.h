@@ -10,6 +10,8 @@
 /// MuJoCo's model and data in C++ hands; inside this folder alone.
 namespace routh::mujoco {
 
+struct Additions;
+
 struct DeleteModel {
   void operator()(mjModel* model) const { mj_deleteModel(model); }
 };
@@ -21,8 +23,9 @@ using DataPtr = std::unique_ptr<mjData, DeleteData>;
 
 /// Throws std::invalid_argument with MuJoCo's message. `warning` receives what it says of a model
 /// that it could read.
-ModelPtr load_file(const std::string& path, std::string& warning);
-ModelPtr load_text(std::string_view text, const std::string& name, std::string& warning);
+ModelPtr load_file(const std::string& path, const Additions& additions, std::string& warning);
+ModelPtr load_text(std::string_view text, const std::string& name, const Additions& additions,
+                   std::string& warning);
 
 /// Throws std::runtime_error when memory is short.
 DataPtr make_data(const mjModel& model);

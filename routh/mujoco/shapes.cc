@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <unordered_map>
 
 #include "routh/mujoco/impl.h"
 
@@ -14,6 +16,8 @@ using Eigen::VectorXd;
 constexpr int kShownGroups = 3;   // MuJoCo's viewer shows groups 0 to 2
 constexpr double kPlane = 50;     // half of an infinite plane [m]
 constexpr int kHeightField = 40;  // most cells along one side of a height field
+constexpr int kPlain = 1000;      // most faces of a mesh that is drawn as it is
+constexpr double kFinest = 700;   // parts of a model's extent that a picture shows
 constexpr double kPi = std::numbers::pi;
 
 Surface box(const Vector3d& half) {
@@ -87,14 +91,33 @@ Surface plane(double x, double y) {
   return s;
 }
 
-Surface mesh(const mjModel& m, int id) {
+/// A mesh whose vertices in one cell of a grid are one, without the faces that this closes.
+Surface mesh(const mjModel& m, int id, double cell) {
   Surface s;
   const float* vertex = m.mesh_vert + 3 * m.mesh_vertadr[id];
   const int* face = m.mesh_face + 3 * m.mesh_faceadr[id];
-  for (int k = 0; k < m.mesh_vertnum[id]; ++k)
-    s.vertices.emplace_back(vertex[3 * k], vertex[3 * k + 1], vertex[3 * k + 2]);
-  for (int k = 0; k < m.mesh_facenum[id]; ++k)
-    s.faces.push_back({face[3 * k], face[3 * k + 1], face[3 * k + 2]});
+  std::vector<int> to(m.mesh_vertnum[id]), count;
+  std::unordered_map<std::uint64_t, int> cells;
+  for (int k = 0; k < m.mesh_vertnum[id]; ++k) {
+    const Vector3d p(vertex[3 * k], vertex[3 * k + 1], vertex[3 * k + 2]);
+    to[k] = static_cast<int>(s.vertices.size());
+    if (cell > 0) {
+      std::uint64_t key = 0;
+      for (int axis = 0; axis < 3; ++axis)
+        key = key << 21 | (static_cast<std::uint64_t>(std::llround(p[axis] / cell)) & 0x1fffff);
+      to[k] = cells.try_emplace(key, to[k]).first->second;
+    }
+    if (to[k] == static_cast<int>(s.vertices.size())) {
+      s.vertices.push_back(p), count.push_back(1);
+    } else {
+      s.vertices[to[k]] += p, ++count[to[k]];
+    }
+  }
+  for (std::size_t k = 0; k < s.vertices.size(); ++k) s.vertices[k] /= count[k];
+  for (int k = 0; k < m.mesh_facenum[id]; ++k) {
+    const int a = to[face[3 * k]], b = to[face[3 * k + 1]], c = to[face[3 * k + 2]];
+    if (a != b && b != c && c != a) s.faces.push_back({a, b, c});
+  }
   return s;
 }
 
@@ -142,8 +165,6 @@ Surface shape(const mjModel& m, int geom, int segments) {
     }
     case mjGEOM_BOX:
       return box({size[0], size[1], size[2]});
-    case mjGEOM_MESH:
-      return mesh(m, m.geom_dataid[geom]);
     default:
       return {};
   }
@@ -164,11 +185,25 @@ std::vector<Surface> System::shapes(const VectorXd& q, int segments) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
   mj_kinematics(&m, work->data.get());
+  // meshes once, no finer than pixels
+  const Loaded& loaded = *impl_->loaded;
+  std::call_once(loaded.drawn, [&] {
+    for (int i = 0; i < m.nmesh; ++i)
+      loaded.meshes.push_back(mesh(m, i, m.mesh_facenum[i] > kPlain ? m.stat.extent / kFinest : 0));
+  });
+  const auto seen = [&](int g) { return colour(m, g)[3] > 0 && m.geom_group[g] < kShownGroups; };
+  // bodies whose pictures are left out of the model show what collides
+  std::vector<char> bare(m.nbody, 1);
+  for (int g = 0; g < m.ngeom; ++g) {
+    if (seen(g)) bare[m.geom_bodyid[g]] = 0;
+  }
   std::vector<Surface> surfaces;
   for (int g = 0; g < m.ngeom; ++g) {
     const float* rgba = colour(m, g);
-    if (rgba[3] == 0 || m.geom_group[g] >= kShownGroups) continue;
-    Surface s = shape(m, g, std::max(4, segments));
+    const bool collides = m.geom_contype[g] || m.geom_conaffinity[g];
+    if (!seen(g) && !(bare[m.geom_bodyid[g]] && collides)) continue;
+    const bool is_mesh = m.geom_type[g] == mjGEOM_MESH && m.geom_dataid[g] >= 0;
+    Surface s = is_mesh ? loaded.meshes[m.geom_dataid[g]] : shape(m, g, std::max(4, segments));
     if (s.faces.empty()) continue;
     s.colour = {rgba[0], rgba[1], rgba[2]};
     s.fixed = m.body_weldid[m.geom_bodyid[g]] == 0;

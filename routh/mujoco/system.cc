@@ -42,16 +42,17 @@ void System::set_restitution(double e) {
   restitution_ = e;
 }
 
-System::System(const std::string& path) {
+System::System(const std::string& path, const Additions& additions) {
   std::string warning;
-  const ModelPtr model = load_file(path, warning);
+  const ModelPtr model = load_file(path, additions, warning);
   impl_ = checked(*model, path, std::move(warning));
   read_restitution();
 }
 
-System System::from_text(std::string_view text, const std::string& name) {
+System System::from_text(std::string_view text, const std::string& name,
+                         const Additions& additions) {
   std::string warning;
-  const ModelPtr model = load_text(text, name, warning);
+  const ModelPtr model = load_text(text, name, additions, warning);
   return System(checked(*model, name, std::move(warning)));
 }
 
@@ -161,6 +162,23 @@ State System::home() const {
   return {.q = vector(impl_->wide().qpos0, nq()), .v = VectorXd::Zero(nv())};
 }
 
+bool System::has_free_joint() const {
+  const mjModel& m = impl_->wide();
+  return std::find(m.jnt_type, m.jnt_type + m.njnt, mjJNT_FREE) != m.jnt_type + m.njnt;
+}
+
+bool System::has_ground() const {
+  const mjModel& m = impl_->wide();
+  const bool free = has_free_joint();
+  for (int g = 0; g < m.ngeom; ++g) {
+    const int body = m.geom_bodyid[g];
+    if (m.body_weldid[body] != 0 || !(m.geom_contype[g] || m.geom_conaffinity[g])) continue;
+    // a fixed root is no ground of its own
+    if (free || body == 0 || m.geom_type[g] == mjGEOM_PLANE) return true;
+  }
+  return m.npair > 0;
+}
+
 double System::reach() const { return impl_->loaded->reach; }
 
 void System::set_reach(double reach) {
@@ -192,7 +210,7 @@ double System::clearance(const VectorXd& q, int joint) const {
   mj_kinematics(&m, work->data.get());
   mj_comPos(&m, work->data.get());
   mj_collision(&m, work->data.get());
-  find_touches(m, *work->data, work->touches);
+  find_touches(m, *work->data, reach(), work->touches);
   const int root = m.body_rootid[m.jnt_bodyid[joint]];
   double least = std::numeric_limits<double>::infinity();
   for (const Touch& touch : work->touches) {

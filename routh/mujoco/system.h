@@ -22,13 +22,23 @@ struct mjModel_;
 /// velocity in v is in the body's frame.
 namespace routh::mujoco {
 
+/// What a model gets besides what is in its file.
+struct Additions {
+  bool floating = false;  ///< a free joint under the root; keyframes keep what they say
+  bool floor = false;     ///< a plane at height zero
+
+  bool any() const { return floating || floor; }
+};
+
 class System final : public routh::System {
  public:
-  /// Reads a file. Throws std::invalid_argument with MuJoCo's message when it cannot.
-  explicit System(const std::string& path);
+  /// Reads a file. Meshes of URDF are found beside it and through package:// in folders around it
+  /// and in ROS_PACKAGE_PATH. Throws std::invalid_argument with MuJoCo's message when it cannot.
+  explicit System(const std::string& path, const Additions& additions = {});
   /// From text in memory; `name` stands for the file in messages. Files that it includes are looked
   /// for in the current folder.
-  static System from_text(std::string_view text, const std::string& name = "model.xml");
+  static System from_text(std::string_view text, const std::string& name = "model.xml",
+                          const Additions& additions = {});
 
   /// Copies share the model. Any number of threads may read one System: each call works in memory
   /// that it has to itself, and the answer does not depend on which. A set_ function needs the
@@ -68,6 +78,10 @@ class System final : public routh::System {
   /// The reference configuration of the model, at rest.
   State home() const;
 
+  /// Is a body on a free joint, and is there something static to fall on?
+  bool has_free_joint() const;
+  bool has_ground() const;
+
   /// Geometries nearer than this are listed as contacts [m].
   double reach() const;
   void set_reach(double reach);
@@ -87,7 +101,8 @@ class System final : public routh::System {
   double clearance(const Eigen::VectorXd& q, int joint) const;
 
   /// The visible geometries at q as polygons, for drawings; round ones have `segments` faces
-  /// around. As in MuJoCo's viewer those of groups above 2 are left out.
+  /// around. As in MuJoCo's viewer those of groups above 2 are left out, but of bodies that would
+  /// then show nothing. Meshes are no finer than a picture's pixels.
   std::vector<Surface> shapes(const Eigen::VectorXd& q, int segments = 20) const;
 
   /// How the faster of two geometries moves against the other at a contact of terms(q, v), in world

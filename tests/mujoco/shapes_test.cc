@@ -96,6 +96,40 @@ TEST(Shapes, ThePlaneIsTheGroundAndWhatIsHiddenIsLeftOut) {
   EXPECT_GT((p[1] - p[0]).cross(p[2] - p[0]).z(), 0);
 }
 
+TEST(Shapes, ABodyWithoutPictureShowsWhatCollides) {
+  const System system = System::from_text(
+      "<mujoco><worldbody><geom type='plane' size='0 0 1'/>"
+      "<body pos='0 0 1'><freejoint/><geom size='.1' group='3'/>"
+      "<body><joint/><geom size='.1' group='2'/><geom size='.2' group='3'/></body></body>"
+      "</worldbody></mujoco>");
+  EXPECT_EQ(system.shapes(system.home().q).size(), 3u);
+}
+
+TEST(Shapes, AFineMeshIsDrawnNoFinerThanPixels) {
+  // a ball of 20 000 faces: fewer are drawn, its volume stays
+  std::string vertex, face;
+  const int n = 100;
+  for (int i = 0; i <= n; ++i) {
+    for (int k = 0; k < n; ++k) {
+      const double a = EIGEN_PI * i / n, b = 2 * EIGEN_PI * k / n;
+      vertex += std::to_string(std::sin(a) * std::cos(b)) + " " +
+                std::to_string(std::sin(a) * std::sin(b)) + " " + std::to_string(std::cos(a)) + " ";
+      if (i == n) continue;
+      const int p = i * n + k, right = i * n + (k + 1) % n;
+      for (const int v : {p, p + n, right, right, p + n, right + n})
+        face += std::to_string(v) + " ";
+    }
+  }
+  const System system = System::from_text(
+      "<mujoco><statistic extent='10'/><asset><mesh name='ball' vertex='" + vertex + "' face='" +
+      face + "'/></asset><worldbody><body><freejoint/><geom mass='1' type='mesh' mesh='ball'/>" +
+      "</body></worldbody></mujoco>");
+  const Surface ball = system.shapes(system.home().q).at(0);
+  EXPECT_LT(ball.faces.size(), 19000u);
+  EXPECT_GT(ball.faces.size(), 1000u);
+  EXPECT_NEAR(std::abs(volume(ball)), 4.0 / 3 * EIGEN_PI, 0.02);
+}
+
 TEST(Shapes, TheFasterBodyMovesAgainstTheOther) {
   const System system = System::from_text(
       "<mujoco><worldbody><geom name='floor' type='plane' size='0 0 1'/>"

@@ -1,0 +1,81 @@
+// Models as their owners have them, from the command line.
+
+#include <fstream>
+
+#include "program.h"
+
+namespace routh::test {
+namespace {
+
+class Robots : public Program {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ + "/" + name) << text;
+    return folder_ + "/" + name;
+  }
+  std::string arm() const {
+    return write("arm.xml",
+                 "<mujoco><worldbody><body name='base'><geom type='box' size='.2 .2 .05'/>"
+                 "<body pos='0 0 .2'><joint axis='0 1 0'/><geom size='.05'/></body></body>"
+                 "</worldbody></mujoco>");
+  }
+};
+
+TEST_F(Robots, AModelThatTouchesNothingIsAnswered) {
+  const Result r = run("check " + arm());
+  EXPECT_EQ(r.code, 0) << r.out;
+  EXPECT_TRUE(says(r, "no contact touches")) << r.out;
+  EXPECT_TRUE(says(r, "add --float --floor --drop 0.1")) << r.out;
+  const nlohmann::json j = json_of("check " + arm());
+  EXPECT_EQ(j["unique"], true);
+  EXPECT_EQ(j["colliding"], false);
+  EXPECT_EQ(run("impact " + arm()).code, 2);
+}
+
+TEST_F(Robots, DropSaysWhatAModelNeedsToFall) {
+  EXPECT_TRUE(says(run("check " + arm() + " --drop 0.1"), "add --float --floor"));
+  EXPECT_TRUE(says(run("check " + arm() + " --drop 0.1 --float"), "add --floor"));
+  const Result r = run("check " + arm() + " --drop 0.1 --float --floor");
+  EXPECT_EQ(r.code, 0) << r.out;
+  EXPECT_TRUE(says(r, "base/floor")) << r.out;
+  EXPECT_EQ(run("check rocking-block --float").code, 2);
+}
+
+TEST_F(Robots, TheWorstForTheBaseAndWhatTouchesIsSaid) {
+  const nlohmann::json j = json_of("check quadruped");
+  ASSERT_EQ(j["worst"].size(), 5u) << j["worst"];  // the base and four feet
+  EXPECT_EQ(j["worst"][0]["base"], true);
+  EXPECT_GT(j["worst"][0]["away"], 1e-3);
+  for (const auto& foot : j["worst"]) EXPECT_FALSE(foot["by"].get<std::string>().empty());
+  EXPECT_TRUE(says(run("check quadruped"), "worst for the base"));
+}
+
+TEST_F(Robots, NotesAreInEveryCommand) {
+  for (const char* command :
+       {"impact quadruped --law simultaneous", "check quadruped", "simulate quadruped --end 0.01",
+        "ensemble quadruped --runs 2 --end 0.01"}) {
+    EXPECT_TRUE(says(run(command), "note: Soft in MuJoCo and rigid here")) << command;
+    EXPECT_FALSE(json_of(command)["notes"].empty()) << command;
+  }
+}
+
+TEST_F(Robots, FilmsNeedFfmpegAndSaySo) {
+  EXPECT_TRUE(says(run("simulate quadruped --end 0.01 --animate " + folder_ + "/a.avi"),
+                   "must end in .svg, .gif, .mp4 or .webm"));
+  const Result r = shell("PATH=" + folder_ + " " + ROUTH_PROGRAM +
+                         " simulate quadruped --end 0.01 --animate " + folder_ + "/a.mp4 2>&1");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_TRUE(says(r, "apt-get install ffmpeg")) << r.out;
+  // what it is given, it turns into a film
+  write("ffmpeg", "#!/bin/sh\nexec /bin/cat\n");
+  std::filesystem::permissions(folder_ + "/ffmpeg", std::filesystem::perms::owner_all);
+  const Result film = shell("PATH=" + folder_ + " " + ROUTH_PROGRAM +
+                            " simulate quadruped --end 0.01 --animate " + folder_ + "/a.mp4 2>&1");
+  EXPECT_EQ(film.code, 0) << film.out;
+  std::string head(6, ' ');
+  std::ifstream(folder_ + "/a.mp4").read(head.data(), 6);
+  EXPECT_EQ(head, "GIF89a");
+}
+
+}  // namespace
+}  // namespace routh::test
