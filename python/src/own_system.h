@@ -24,7 +24,6 @@ class OwnSystem final : public System {
             std::vector<std::int64_t>* id) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
   void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const override;
-  bool bounces() const override { return bounces_; }
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
   std::vector<std::string> velocity_names() const override { return velocities_; }
 

@@ -24,7 +24,7 @@ ModelPtr body_over_floor(std::size_t spheres) {
   // not at the origin, or MuJoCo would never look where they are
   for (std::size_t i = 0; i < spheres; ++i) text += "<geom type='sphere' size='1' pos='1 1 1'/>";
   std::string warning;
-  return load_text(text + "</body></worldbody></mujoco>", "measured.xml", warning);
+  return load_text(text + "</body></worldbody></mujoco>", "measured.xml", {}, warning);
 }
 
 /// Without forces of its own, with contacts of these parameters.
