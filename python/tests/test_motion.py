@@ -125,7 +125,7 @@ def test_motions_are_drawn(tmp_path):
     path = t.animate(tmp_path / "box.svg")
     assert open(path).read(200).count("svg")
     with pytest.raises(ValueError, match="svg"):
-        t.animate(tmp_path / "box.mp4")
+        t.animate(tmp_path / "box.avi")
 
 
 # Ctrl-C, progress, threads, fork
