@@ -82,8 +82,9 @@ TEST_F(Bounce, TheTableOfTextbookImpactsHasWhatTheLawsSay) {
     ASSERT_NE(begin, std::string::npos) << law;
     const std::string line = text.substr(begin + 1, text.find('\n', begin + 1) - begin - 1);
     const auto has = [&](const std::string& scenario, const std::string& key, std::size_t numbers) {
-      for (const nlohmann::json& outcome :
-           json_of("impact " + scenario + " --law " + law + " 2>/dev/null")["outcomes"]) {
+      const nlohmann::json impact =
+          json_of("impact " + scenario + " --law " + law + " 2>/dev/null");
+      for (const nlohmann::json& outcome : impact["outcomes"]) {
         std::string cell;
         for (std::size_t i = 0; i < numbers; ++i) {
           double x = outcome[key][i].get<double>();
