@@ -173,7 +173,7 @@ std::optional<MeasuredPose> planar_pose(const Eigen::MatrixXd& J, double gyratio
                     .from_space = Eigen::MatrixXd::Zero(3, 6)};
   // contact velocities t·v + jt_w w and n·v + jn_w w are those of w about y
   pose.corners = {Vector3d(-J(0, 2), 0, J(1, 2) + pose.radius)};
-  pose.from_space.col(0).head(2) = t, pose.from_space.col(2).head(2) = n;
+  for (const int k : {0, 1}) pose.from_space(k, 0) = t[k], pose.from_space(k, 2) = n[k];
   pose.from_space(2, 4) = 1;
   return pose;
 }
