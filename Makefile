@@ -32,8 +32,7 @@ demo: build
 	@echo "next: build/routh list, build/routh check compass-gait, build/routh reproduce all"
 
 test: setup
-	@tools/setup packages-test.txt
-	@tools/setup packages-python.txt --optional
+	@tools/setup packages-test.txt --optional packages-python.txt
 	@echo "== building the program and its tests (a few minutes the first time)"
 	@$(CMAKE) -B build -DROUTH_TESTS=ON $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
@@ -62,8 +61,7 @@ wheel: setup
 	@ls build/wheel/*.whl
 
 docs: setup
-	@tools/setup packages-python.txt
-	@tools/setup packages-docs.txt
+	@tools/setup packages-python.txt packages-docs.txt
 	@echo "== building the command, the Python package and the site"
 	@$(CMAKE) -B build -DROUTH_TESTS=OFF -DROUTH_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON) $(QUIET)
 	@cmake --build build -j $(JOBS) --target python_package routh $(QUIET)
@@ -77,7 +75,7 @@ package: build
 
 bench: setup
 	@echo "== building and running the benchmarks"
-	@tools/setup packages-bench.txt --optional
+	@tools/setup --optional packages-bench.txt
 	@$(CMAKE) -B build -DROUTH_TESTS=OFF -DROUTH_BENCH=ON $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@build/bench/routh_bench
@@ -87,8 +85,7 @@ bench: setup
 	@if [ -d build/python/routh ]; then PYTHONPATH=build/python $(PYTHON) bench/python_bench.py build/bench/python_peer; fi
 
 setup:
-	@tools/setup packages.txt
-	@tools/setup packages-optional.txt --optional
+	@tools/setup packages.txt --optional packages-optional.txt
 
 check: check-format check-clang check-fuzz
 
@@ -102,8 +99,7 @@ SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_
 # Clang compiles faster with sanitizers than GCC
 check-clang:
 	@echo "== Clang, warnings as errors; tests under the address and undefined-behaviour sanitizers"
-	@tools/setup packages-test.txt
-	@tools/setup packages-check.txt
+	@tools/setup packages-test.txt packages-check.txt
 	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
 	@cmake --build build-clang -j $(JOBS) $(QUIET)
 	@ctest --test-dir build-clang -j $(JOBS) --output-on-failure
@@ -115,8 +111,7 @@ check-fuzz: check-clang
 
 soak: setup
 	@echo "== fuzzers, a minute each (a while longer the first time: they are built)"
-	@tools/setup packages-test.txt
-	@tools/setup packages-check.txt
+	@tools/setup packages-test.txt packages-check.txt
 	@CXX=clang++ cmake -S . -B build-clang $(SANITIZED) -DROUTH_FUZZ=ON $(QUIET)
 	@cmake --build build-clang -j $(JOBS) $(QUIET)
 	@tools/fuzz build-clang 60
