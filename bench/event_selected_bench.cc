@@ -17,8 +17,9 @@
 #include "routh/event_selected/systems.h"
 #include "routh/io/files.h"
 #include "routh/io/gnuplot.h"
-#ifdef ROUTH_MUJOCO
-#include "mujoco_peer.h"
+#ifdef ROUTH_HAS_MUJOCO
+#include "routh/mujoco/own_outcome.h"
+#include "routh/mujoco/spring_bed.h"
 #endif
 
 namespace routh::bench {
@@ -85,8 +86,8 @@ double seconds(System& system, const typename System::State& x0, Options options
   return time_of([&] { (void)integrate(system, x0, options); });
 }
 
-#ifdef ROUTH_MUJOCO
-Positions positions(MujocoPeer& peer, double height, double angle, double step) {
+#ifdef ROUTH_HAS_MUJOCO
+Positions positions(mujoco::SpringBed& peer, double height, double angle, double step) {
   peer.reset(height, angle);
   Positions p(peer.position().size(), kSamples);
   const long stride = std::lround(kGrid / step);
@@ -97,21 +98,22 @@ Positions positions(MujocoPeer& peer, double height, double angle, double step) 
   }
   return p;
 }
-double seconds(MujocoPeer& peer, double height, double angle, double step) {
+double seconds(mujoco::SpringBed& peer, double height, double angle, double step) {
   return time_of([&] {
     peer.reset(height, angle);
     for (long i = std::lround(kEnd / step); i > 0; --i) peer.step();
   });
 }
-MujocoPeer hopper_peer(double step, bool rk4 = false) {
-  return MujocoPeer({.springs = 1, .stiffness = 100, .step = step, .rk4 = rk4, .planar = false});
+mujoco::SpringBed hopper_peer(double step, bool rk4 = false) {
+  return mujoco::SpringBed(
+      {.springs = 1, .stiffness = 100, .step = step, .rk4 = rk4, .planar = false});
 }
-MujocoPeer plate_peer(const PlateParameters& p, double step, bool rk4 = false) {
-  return MujocoPeer({.springs = p.springs,
-                     .stiffness = p.stiffness,
-                     .damping = p.damping,
-                     .step = step,
-                     .rk4 = rk4});
+mujoco::SpringBed plate_peer(const PlateParameters& p, double step, bool rk4 = false) {
+  return mujoco::SpringBed({.springs = p.springs,
+                            .stiffness = p.stiffness,
+                            .damping = p.damping,
+                            .step = step,
+                            .rk4 = rk4});
 }
 #endif
 
@@ -130,10 +132,10 @@ double table_5_1(const std::string& folder) {
     csv += fmt::format("{},{},{},{}\n", name, eps, e, t);
   };
   double eps = 0.13, target = NAN;
-#ifdef ROUTH_MUJOCO
-  MujocoPeer peer = hopper_peer(0.002);
+#ifdef ROUTH_HAS_MUJOCO
+  mujoco::SpringBed peer = hopper_peer(0.002);
   target = rms(positions(peer, 2, 0, 0.002), exact);
-  row("MuJoCo " + MujocoPeer::version() + ", Euler, step 0.002 s", 0, target,
+  row("MuJoCo " + mujoco::version() + ", Euler, step 0.002 s", 0, target,
       seconds(peer, 2, 0, 0.002));
   // ε of the same error with the same greatest step
   double low = 1e-5, high = 0.5;
@@ -219,9 +221,9 @@ double median_error(int springs, double damping, int count, const Options& optio
   }
   return median(errors);
 }
-#ifdef ROUTH_MUJOCO
+#ifdef ROUTH_HAS_MUJOCO
 double median_time_mujoco(int springs, double damping, int count) {
-  MujocoPeer peer = plate_peer({.springs = springs, .damping = damping}, 0.002);
+  mujoco::SpringBed peer = plate_peer({.springs = springs, .damping = damping}, 0.002);
   std::vector<double> times;
   for (const Start& s : starts(count)) {
     double best = HUGE_VAL;
@@ -237,8 +239,8 @@ double median_time_mujoco(int springs, double damping, int count) {
 }
 /// Against MuJoCo itself with a hundredth of the step: its own limit.
 double median_error_mujoco(int springs, double damping, int count) {
-  MujocoPeer peer = plate_peer({.springs = springs, .damping = damping}, 0.002);
-  MujocoPeer fine = plate_peer({.springs = springs, .damping = damping}, 0.00002);
+  mujoco::SpringBed peer = plate_peer({.springs = springs, .damping = damping}, 0.002);
+  mujoco::SpringBed fine = plate_peer({.springs = springs, .damping = damping}, 0.00002);
   std::vector<double> errors;
   for (const Start& s : starts(count))
     errors.push_back(rms(positions(peer, s.height, s.angle, 0.002),
@@ -291,7 +293,7 @@ void figure_5_2(const std::string& folder, double eps) {
       };
       for (std::size_t i = 0; i < methods.size(); ++i)
         keep(i, median_time(n, damping, count, methods[i].options, methods[i].plain));
-#ifdef ROUTH_MUJOCO
+#ifdef ROUTH_HAS_MUJOCO
       keep(methods.size(), median_time_mujoco(n, damping, count));
 #endif
       fmt::print("\n");
@@ -307,7 +309,7 @@ void figure_5_2(const std::string& folder, double eps) {
       const double per = slope(x, times[i]);
       double error = NAN;
       if (i < methods.size()) error = median_error(100, damping, 11, methods[i].options);
-#ifdef ROUTH_MUJOCO
+#ifdef ROUTH_HAS_MUJOCO
       if (i == methods.size()) error = median_error_mujoco(100, damping, 5);
 #endif
       const auto k = all[i].size() - 1;
@@ -399,11 +401,11 @@ void work_precision(const std::string& folder) {
   const PlateParameters parameters{.springs = 20, .damping = 4};
   Plate plate(parameters);
   const Positions reference = positions(plate, plate.start(), locating(1e-13), 3);
-#ifdef ROUTH_MUJOCO
+#ifdef ROUTH_HAS_MUJOCO
   for (const bool rk4 : {false, true}) {
     Curve c{rk4 ? "MuJoCo RK4, step" : "MuJoCo Euler, step", {}, {}};
     for (const double step : steps) {
-      MujocoPeer peer = hopper_peer(step, rk4);
+      mujoco::SpringBed peer = hopper_peer(step, rk4);
       c.error.push_back(rms(positions(peer, 2, 0, step), exact));
       c.seconds.push_back(seconds(peer, 2, 0, step));
     }
@@ -412,14 +414,14 @@ void work_precision(const std::string& folder) {
   }
 #endif
   ours(plate, "plate", 3, reference);
-#ifdef ROUTH_MUJOCO
+#ifdef ROUTH_HAS_MUJOCO
   // its contact law differs slightly: against its own limit
-  MujocoPeer fine = plate_peer(parameters, 4e-6, true);
+  mujoco::SpringBed fine = plate_peer(parameters, 4e-6, true);
   const Positions limit = positions(fine, parameters.height, parameters.angle, 4e-6);
   for (const bool rk4 : {false, true}) {
     Curve c{rk4 ? "MuJoCo RK4, step" : "MuJoCo Euler, step", {}, {}};
     for (const double step : steps) {
-      MujocoPeer peer = plate_peer(parameters, step, rk4);
+      mujoco::SpringBed peer = plate_peer(parameters, step, rk4);
       c.error.push_back(rms(positions(peer, parameters.height, parameters.angle, step), limit));
       c.seconds.push_back(seconds(peer, parameters.height, parameters.angle, step));
     }
@@ -467,7 +469,7 @@ int main(int argc, char** argv) {
   const auto wanted = [&](const std::string& part) {
     return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
   };
-#ifndef ROUTH_MUJOCO
+#ifndef ROUTH_HAS_MUJOCO
   fmt::print("built without MuJoCo: its comparison is left out\n");
 #endif
   double eps = 0.024;

@@ -39,6 +39,7 @@ set(ROUTH_PRIVATE_HEADERS
   mujoco/impl.h
   mujoco/model.h
   mujoco/source.h
+  mujoco/spring_bed.h
   simulate/execution.h
   simulate/root.h
   simulate/stepper.h

@@ -67,6 +67,36 @@ static std::string of_cone(const ImpactProblem& p) {
   return p.circular() ? " of circular cones" : fmt::format(" of cones with {} edges", p.edges);
 }
 
+/// What the velocity after depends on most.
+static std::string derivative_lines(const io::ImpactCase& impact, const ImpactDerivative& d) {
+  std::vector<std::string> at;
+  for (const int i : d.corners) at.push_back(impact.names[i]);
+  std::string text =
+      d.smooth() ? "    smooth; the velocity after depends most on\n"
+      : at.empty()
+          ? "    not determined by its contact modes\n"
+          : fmt::format("    not smooth: {} at the border of two modes; on one side of it\n",
+                        io::join(at));
+  const std::vector<std::string>& names = impact.scenario.velocities;
+  const auto named = [](const std::vector<std::string>& all, Eigen::Index k) {
+    const auto place = static_cast<std::size_t>(k);
+    return place < all.size() ? all[place] : fmt::format("v[{}]", k);
+  };
+  const auto line = [&](const char* kind, const Eigen::MatrixXd& m,
+                        const std::vector<std::string>& of) {
+    if (m.size() == 0 || !m.allFinite()) return;
+    Eigen::Index i = 0, j = 0;
+    m.cwiseAbs().maxCoeff(&i, &j);
+    text += fmt::format("      {:<14} d {} / d {} = {:.4g}\n", kind, named(names, i), named(of, j),
+                        m(i, j));
+  };
+  line("velocity", d.v, names);
+  if (d.q) line("configuration", *d.q, names);
+  line("friction", d.friction, impact.names);
+  line("mass", d.mass, d.bodies);
+  return text;
+}
+
 std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactReport& report) {
   const double before = kinetic_energy(impact.scenario.terms, impact.scenario.v);
   const auto entry = [&](const io::OutcomeRow& row, const std::string& title) {
@@ -88,6 +118,7 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
       text += fmt::format(
           "         goes on for ever, each round {:.3g} of the one before: its limit\n", row.zeno);
     text += contact_lines(impact, row.outcome.c_plus, row.modes, &row.outcome.impulse);
+    if (row.derivative) text += derivative_lines(impact, *row.derivative);
     if (!row.segments.empty()) {
       text += "    path:";
       for (const SingleSegment& s : row.segments)

@@ -30,7 +30,7 @@ struct ImpactArguments {
   std::vector<double> stiffness;
   double exponent = LzbOptions{}.exponent;
   ExactArguments exact;
-  bool coverage = false;
+  bool coverage = false, derivative = false;
   std::string compare;
   Places places;
 };
@@ -53,6 +53,7 @@ io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
                   .exact = exact_options(a.exact),
                   .questions = questions(impact, a.exact),
                   .coverage = a.coverage,
+                  .derivative = a.derivative,
                   .exact_law = exact_law(),
                   .stop = interrupted};
   if (!a.samples.empty()) asked.samples = parse_count("--samples", a.samples, 0x1p40);
@@ -229,6 +230,9 @@ void add_impact(CLI::App& app, Session& session) {
                 "ours")
       ->check(CLI::IsMember({"mujoco"}))
       ->group(kModels);
+  c->add_flag("--derivative", a->derivative,
+              "how outcomes of the simultaneous law depend on velocities, configuration, friction "
+              "and masses, within their contact modes");
   c->add_flag("--coverage", a->coverage, "how far the samples are from the exact set");
   c->add_option("--maximize", a->exact.maximize,
                 "the largest energy, normal.NAME, tangential.NAME, v[K] or sum of these with "

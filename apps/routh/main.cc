@@ -44,6 +44,11 @@ void ScenarioArguments::add_to(CLI::App& of) {
       ->delimiter(',')
       ->type_name("V,..")
       ->group(kModels);
+  of.add_option("--ctrl", start.ctrl,
+                "inputs of the actuators instead of those of the keyframe; one number is for all")
+      ->delimiter(',')
+      ->type_name("U,..")
+      ->group(kModels);
   of.add_option("--drop", start.drop,
                 "lift it to this height above the ground [m] and let it fall until it touches")
       ->check(not_negative("a height"))

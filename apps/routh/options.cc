@@ -49,6 +49,7 @@ std::vector<Scope> all_scopes() {
   std::vector<Scope> table = scopes_of_laws();
   const std::vector<Scope> others{
       {"impact", kLaw, {"--max-polyhedra"}, {"exact", "set --coverage"}},
+      {"impact", kLaw, {"--derivative"}, {"all", "simultaneous"}},
       {"impact", kLaw, {"--max-seconds"}, {"exact", "witnesses", "set --coverage"}},
 
       {"simulate",
@@ -63,6 +64,7 @@ std::vector<Scope> all_scopes() {
        {"hybrid"}},
       {"simulate", kMethod, {"--exact", "--contact-damping"}, {"event-selected"}},
       {"simulate", kMethod, {"--eps"}, {"event-selected without --exact"}},
+      {"simulate", kMethod, {"--derivative"}, {"hybrid", "event-selected"}},
       {"simulate", kMethod, {"--stiffness"}, {"event-selected", "compliant"}},
       {"simulate", kMethod, {"--ratio", "--damping-ratio", "--impact-only"}, {"compliant"}},
       {"simulate", kMethod, {"--project"}, {"time-stepping", "hybrid", "compliant"}},

@@ -194,11 +194,12 @@ int run_simulate(const SimulateArguments& a) {
   };
   const io::Simulated done = io::simulate(scenario, start, course);
   clear_progress();
-  const io::Motion motion{scenario, method, done.options, done.trajectory};
-  return report(a, motion,
-                method == "event-selected" ? describe_event_selected(scenario, done.trajectory)
-                                           : describe(motion),
-                done.inclusion);
+  const io::Motion motion{scenario, method, done.options, done.trajectory,
+                          done.derivative ? &*done.derivative : nullptr};
+  std::string text = method == "event-selected" ? describe_event_selected(scenario, done.trajectory)
+                                                : describe(motion);
+  if (motion.derivative) text += describe_derivative(motion);
+  return report(a, motion, std::move(text), done.inclusion);
 }
 
 }  // namespace
@@ -231,6 +232,9 @@ void add_simulate(CLI::App& app, Session& session) {
                 "of each contact [N/m] (default: 1e4 and 1e6)")
       ->check(positive("a stiffness"));
   add_compliant_options(*c, *a);
+  c->add_flag("--derivative", a->derivative,
+              "how the end depends on the start, through every event: the B-derivative and its "
+              "saltation matrices");
   c->add_option("--domain", a->domain,
                 "t: over time; s: also over time and impulse, where impacts are paths, P1 (53)")
       ->check(CLI::IsMember({"t", "s"}))

@@ -190,7 +190,7 @@ class Scenario:
     def ensemble(self, **options: Any) -> EnsembleResult: ...
 
 def load(name: Path, state: Optional[str] = ..., *, qpos: Optional[ArrayLike] = ..., qvel: Optional[ArrayLike] = ...,
-         drop: Optional[float] = ..., as_is: bool = ..., floating: bool = ..., floor: bool = ..., cone: Optional[str] = ..., edges: Optional[int] = ...,
+         ctrl: Optional[ArrayLike] = ..., drop: Optional[float] = ..., as_is: bool = ..., floating: bool = ..., floor: bool = ..., cone: Optional[str] = ..., edges: Optional[int] = ...,
          touching: Optional[float] = ..., extreme_points: bool = ..., set: Optional[Dict[str, float]] = ...,
          **parameters: float) -> Scenario: ...
 def from_mujoco(model: Any, data: Any, *, touching: float = ..., cone: Optional[str] = ..., edges: Optional[int] = ...,

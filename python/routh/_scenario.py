@@ -130,12 +130,13 @@ class Scenario:
                 f"{len(self.contacts)} contacts)" + (table(["parameter", "value", ""], rows) if rows else ""))
 
 
-def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, floating=False, floor=False, cone=None,
-         edges=None, touching=None, extreme_points=False, set=None, **parameters):
+def load(name, state=None, *, qpos=None, qvel=None, ctrl=None, drop=None, as_is=False, floating=False, floor=False,
+         cone=None, edges=None, touching=None, extreme_points=False, set=None, **parameters):
     """A built-in scenario by name, or a YAML, MJCF or URDF file by path.
 
-    state, qpos, qvel, drop -- of a model: keyframe to begin at; coordinates and velocities instead
-        of its own; height above the ground from which it falls until it touches [m]
+    state, qpos, qvel, ctrl, drop -- of a model: keyframe to begin at; coordinates, velocities and
+        inputs of the actuators (one number is for all) instead of its own; height above the ground
+        from which it falls until it touches [m]
     as_is -- of a model: refuse a start that overlaps instead of moving it
     floating, floor -- of a model: put a free joint under its root; add a plane at height zero
     cone, edges -- in space: "circular" or "polygon", and of how many edges
@@ -161,7 +162,7 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, floa
     start = {}
     if state is not None:
         start["state"] = words("state", state)[0]
-    for key, value in (("qpos", qpos), ("qvel", qvel)):
+    for key, value in (("qpos", qpos), ("qvel", qvel), ("ctrl", ctrl)):
         if value is not None:
             start[key] = list(finite(vector(value, key), key))
     if drop is not None:
@@ -176,7 +177,7 @@ def load(name, state=None, *, qpos=None, qvel=None, drop=None, as_is=False, floa
         options["extreme_points"] = True
     with library_words():
         made = Scenario(_core.load(name, values, start, options),
-                        (_load_again, name, dict(state=state, qpos=qpos, qvel=qvel, drop=drop, as_is=as_is,
+                        (_load_again, name, dict(state=state, qpos=qpos, qvel=qvel, ctrl=ctrl, drop=drop, as_is=as_is,
                                                  floating=floating, floor=floor, cone=cone, edges=edges,
                                                  touching=touching, extreme_points=extreme_points, set=values)))
     space = made.kind == "model" or (len(made.contacts) > 0 and len(made.Jt) == 2 * len(made.contacts))

@@ -27,6 +27,7 @@ Scene load(const std::string& name, const py::dict& parameters, const py::dict& 
   take(start, "state", begin.state);
   take(start, "qpos", begin.qpos);
   take(start, "qvel", begin.qvel);
+  take(start, "ctrl", begin.ctrl);
   if (start.contains("drop")) begin.drop = start["drop"].cast<double>();
   if (start.contains("as_is")) begin.as_is = start["as_is"].cast<bool>();
   if (start.contains("floating")) begin.floating = start["floating"].cast<bool>();

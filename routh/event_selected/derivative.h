@@ -29,12 +29,22 @@
 /// it is the saltation matrix.
 namespace routh::event_selected {
 
+/// One crossing, of one guard or of several at once.
+struct Jump {
+  double time = 0;  ///< [s]
+  std::vector<int> guards;
+  /// n x n: what it does to perturbations along the axes. Of one guard the saltation matrix; of
+  /// several one-sided, along the positive axes.
+  Eigen::MatrixXd matrix;
+};
+
 template <class State>
 struct [[nodiscard]] Derivative {
   Status status = Status::kFinished;  ///< of the trajectory, and kNotLive for a perturbed one
   Eigen::MatrixXd D;                  ///< n x directions: one column per direction
   bool differentiable = true;  ///< false: some crossing was simultaneous; D is one-sided, and
                                ///< linear only on the pieces its directions belong to
+  std::vector<Jump> jumps;     ///< in their order
   Solution<State> solution;    ///< the trajectory itself, events located exactly
 };
 
@@ -71,6 +81,7 @@ class Perturbation {
       for (; i < events.size() && events[i].time - events[first].time <= options_.simultaneous; ++i)
         group.push_back(events[i].guard);
       if (group.size() > 1) result.differentiable = false;
+      result.jumps.push_back({events[first].time, group, jump_matrix(events[first].x, group)});
       if (!jump(events[first].x, group)) result.status = Status::kNotLive;
       t = events[i - 1].time, x = events[i - 1].x, crossed_ = events[i - 1].crossed;
       select();
@@ -175,7 +186,11 @@ class Perturbation {
           if (!(hF_[k] > options_.c)) continue;
           if (const double d = -hy_[k] / hF_[k]; d < delta) delta = d, next = i;
         }
-        if (next == left.size()) return false;
+        if (next == left.size()) {
+          crossed_ = before;
+          select();
+          return false;
+        }
         y += delta * F_;
         tau += delta;
         cross(system_, left[next], options_.reset, crossed_);
@@ -187,6 +202,15 @@ class Perturbation {
       select();
     }
     return true;
+  }
+
+  /// The same of the axes.
+  Eigen::MatrixXd jump_matrix(const State& rho, const std::vector<int>& group) {
+    Eigen::MatrixXd axes = Eigen::MatrixXd::Identity(n_, n_);
+    std::swap(axes, V_);
+    if (!jump(rho, group)) V_.setConstant(std::numeric_limits<double>::quiet_NaN());
+    std::swap(axes, V_);
+    return axes;
   }
 
   System& system_;

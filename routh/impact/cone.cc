@@ -119,17 +119,24 @@ double termination_constant(const FrictionCone& cone, int contacts, double h, do
 
 Redundancy redundancy(const ImpactProblem& problem) {
   Redundancy result;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(equilibrated(problem.G, problem).first);
+  // rows that carry impulses: a contact without friction has none along its tangents
+  std::vector<int> rows, contact;
+  for (int i = 0; i < problem.contacts(); ++i) {
+    for (const int row : problem.rows(i)) {
+      if (row != i && problem.mu[i] == 0) continue;
+      rows.push_back(row), contact.push_back(i);
+    }
+  }
+  const MatrixXd G = equilibrated(problem.G, problem).first(rows, rows);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(G);
   const double largest = eigen.eigenvalues().maxCoeff();
   std::vector<bool> involved(problem.contacts(), false);
-  for (int k = 0; k < problem.G.rows(); ++k) {
+  for (int k = 0; k < G.rows(); ++k) {
     if (eigen.eigenvalues()[k] > 1e-11 * largest) continue;
     ++result.rows;
-    for (int i = 0; i < problem.contacts(); ++i) {
-      double part = std::abs(eigen.eigenvectors()(i, k));
-      for (int t = 0; t < problem.tangents; ++t)
-        part = std::max(part, std::abs(eigen.eigenvectors()(problem.tangent(i) + t, k)));
-      if (part > 1e-7) involved[i] = true;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (std::abs(eigen.eigenvectors()(static_cast<int>(r), k)) > 1e-7)
+        involved[contact[r]] = true;
     }
   }
   for (int i = 0; i < problem.contacts(); ++i) {

@@ -245,6 +245,8 @@ void check(const ImpactCase& impact, const Asked& asked) {
   check_restitution(impact.scenario, asked.law);
   if (asked.coverage && impact.problem().bounces())
     throw InputError("--coverage: there is no exact set of an impact with restitution");
+  if (asked.derivative && impact.problem().bounces())
+    throw InputError("--derivative: of impacts without restitution; --set restitution=0");
   if (asked.single == "algebraic" && impact.scenario.run.restitution == Restitution::kStronge)
     throw InputError(
         "--restitution stronge: --single algebraic has no path to do work along; take poisson or "
@@ -274,6 +276,7 @@ ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
   ImpactReport report = own != kAsk.end() ? own->second(impact, asked)
                                           : report_law(impact, law_named(asked.law), asked.stop);
   report.pointed = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
+  if (asked.derivative) add_derivatives(impact, report);
   report.incomplete = report.incomplete || stopped(asked);
   return report;
 }

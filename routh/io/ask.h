@@ -38,6 +38,7 @@ struct Asked {
   ExactOptions exact;
   Questions questions;           ///< about the exact set
   bool coverage = false;         ///< set: held against the exact set
+  bool derivative = false;       ///< of outcomes of the simultaneous law
   std::uint64_t least_kept = 0;  ///< set: samples at hand for comparisons
   std::uint64_t packed = 0;      ///< set: samples in SetResult::packed
   bool figure = false;           ///< keep what draw() shows

@@ -48,27 +48,28 @@ double evaluate(const std::string& expression, const Values& values) {
 struct Script::Compiled {
   std::mutex one_at_a_time;  // simulations may run in several threads
   mu::Parser parser;
-  double t = 0, q = 0, v = 0;
+  std::vector<double> at;  // the variables
 };
 
-Script::Script(const std::string& expression, const Values& values)
+Script::Script(const std::string& expression, const Values& values,
+               const std::vector<std::string>& variables)
     : compiled_(std::make_shared<Compiled>()) {
   try {
     Values constants = values;
-    for (const char* name : {"t", "q", "v"}) constants.erase(name);
+    for (const std::string& name : variables) constants.erase(name);
     compiled_->parser = parser_of(expression, constants);
-    compiled_->parser.DefineVar("t", &compiled_->t);
-    compiled_->parser.DefineVar("q", &compiled_->q);
-    compiled_->parser.DefineVar("v", &compiled_->v);
+    compiled_->at.resize(variables.size());
+    for (std::size_t k = 0; k < variables.size(); ++k)
+      compiled_->parser.DefineVar(variables[k], &compiled_->at[k]);
     (void)compiled_->parser.Eval();
   } catch (const mu::Parser::exception_type& e) {
     throw InputError(fmt::format("cannot evaluate '{}': {}", expression, e.GetMsg()));
   }
 }
 
-double Script::operator()(double t, double q, double v) const {
+double Script::operator()(std::span<const double> at) const {
   const std::lock_guard lock(compiled_->one_at_a_time);
-  compiled_->t = t, compiled_->q = q, compiled_->v = v;
+  std::copy(at.begin(), at.end(), compiled_->at.begin());
   return compiled_->parser.Eval();
 }
 
@@ -176,9 +177,9 @@ std::string Field::filled(bool strictly) const {
   return text;
 }
 
-Script Field::script() const {
+Script Field::script(const std::vector<std::string>& variables) const {
   try {
-    return Script(text(), *values_);
+    return Script(text(), *values_, variables);
   } catch (const InputError& e) {
     if (!node_.IsScalar()) throw;
     fail(e.what());

@@ -3,8 +3,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <Eigen/Core>
+#include <array>
 #include <map>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,13 +31,16 @@ using Values = std::map<std::string, double>;
 /// Throws InputError.
 double evaluate(const std::string& expression, const Values& values = {});
 
-/// An expression over named values and the variables t, q, v, compiled once and evaluated often:
-/// forces in scenario files.
+/// An expression over named values and variables, compiled once and evaluated often: forces in
+/// scenario files over t, q and v, fields over the names of a state.
 class Script {
  public:
   /// Throws InputError when the expression cannot be understood.
-  Script(const std::string& expression, const Values& values);
-  double operator()(double t, double q, double v) const;
+  Script(const std::string& expression, const Values& values,
+         const std::vector<std::string>& variables = {"t", "q", "v"});
+  /// The variables in their order.
+  double operator()(std::span<const double> at) const;
+  double operator()(double t, double q, double v) const { return (*this)(std::array{t, q, v}); }
 
  private:
   struct Compiled;
@@ -67,7 +72,8 @@ class Field {
 
   std::string text() const;   ///< with every {expression} replaced by its whole value
   std::string words() const;  ///< the same, and braces around anything else stay
-  Script script() const;      ///< an expression that may use t, q and v
+  /// An expression that may use these.
+  Script script(const std::vector<std::string>& variables = {"t", "q", "v"}) const;
   double number() const;
   Eigen::Vector2d vector2() const;
   Eigen::VectorXd vector() const;

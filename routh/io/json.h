@@ -20,6 +20,15 @@ inline constexpr int kSchema = 1;
 Json top(const std::vector<std::string>& command, Json options, bool exact);
 
 inline Json list(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
+/// A matrix row by row; null where it is not finite.
+inline Json rows(const Eigen::MatrixXd& m) {
+  Json all = Json::array();
+  for (Eigen::Index i = 0; i < m.rows(); ++i) {
+    Json& row = all.emplace_back(Json::array());
+    for (const double x : m.row(i)) row.push_back(std::isfinite(x) ? Json(x) : Json());
+  }
+  return all;
+}
 
 /// null for what is not known: JSON has no infinities.
 inline Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(); }

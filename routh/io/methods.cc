@@ -57,6 +57,13 @@ Simulated simulate_hybrid(const Scenario& scenario, const State& start, const Co
                   {"atol", o.atol},
                   {"strict", o.strict}}};
   if (course.law == "set") done.options["seed"] = course.seed;
+  if (course.derivative) {
+    if (o.law)
+      throw InputError(
+          "--derivative: of hybrid executions with plastic impacts; leave out --law and set "
+          "restitution to 0");
+    done.derivative = derivative(*scenario.moving(), start, o);
+  }
   return done;
 }
 

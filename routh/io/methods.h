@@ -10,6 +10,7 @@
 #include "routh/io/scenario.h"
 #include "routh/simulate/ensemble.h"
 #include "routh/simulate/inclusion.h"
+#include "routh/simulate/motion_derivative.h"
 
 /// Scenarios through time, by any method: what `routh simulate`, `routh ensemble` and Python share.
 namespace routh::io {
@@ -21,6 +22,7 @@ struct Course {
   std::string law;            ///< of impacts: time-stepping, hybrid
   std::uint64_t seed = 0;     ///< of the law set
   bool impulses = false;      ///< record those of the contact forces
+  bool derivative = false;    ///< of the end by the start: hybrid, event-selected
   // time-stepping
   double step = 0;  ///< h [s]
   std::optional<double> alpha, gamma;
@@ -49,6 +51,7 @@ struct Simulated {
   Trajectory trajectory;
   Json options;                       ///< it was made with
   InclusionTolerance inclusion = {};  ///< of the method's states, for P1 (53)
+  std::optional<MotionDerivative> derivative = {};
 };
 
 /// A method of simulation. All of them stand in one list, from which follow the choices and their

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "routh/event_selected/derivative.h"
 #include "routh/event_selected/integrate.h"
 #include "routh/event_selected/systems.h"
 #include "routh/io/document.h"
@@ -55,6 +56,67 @@ Trajectory move(Plate plate, const VectorXd& start, Options options) {
           .contacts = plate.parameters().springs});
 }
 
+Trajectory move(const WrittenSystem& written, const VectorXd& start, Options options) {
+  WrittenSystem system = written;
+  options.reset = system.reset();
+  return simulate_selected(
+      system, start, options,
+      SelectedView<VectorXd>{.q = [](const VectorXd& x) { return x; },
+                             .v =
+                                 [&](const VectorXd& x, const Crossed& crossed) {
+                                   VectorXd dx;
+                                   system.field(x, crossed, dx);
+                                   return dx;
+                                 }});
+}
+
+/// Guards k and k + contacts are touch and lift-off of contact k; 0: guards are guards.
+template <class System>
+MotionDerivative derivative_of(System system, const VectorXd& start, Options options,
+                               const Reset& reset, int contacts) {
+  options.reset = reset;
+  const typename System::State x0 = start;
+  const auto found = orbital_derivative(system, x0, options);
+  MotionDerivative derivative{
+      .D = found.D, .differentiable = found.differentiable, .end = found.solution.time};
+  if (!found.differentiable)
+    derivative.message = "guards are crossed at one point: columns are one-sided";
+  if (found.status != Status::kFinished) {
+    derivative.differentiable = false;
+    derivative.message = found.solution.finished() ? "a perturbed trajectory does not cross"
+                                                   : describe(found.solution, options);
+  }
+  for (const Jump& jump : found.jumps) {
+    const bool guard = contacts == 0;
+    MotionJump made{.time = jump.time,
+                    .kind = guard                            ? EventKind::kCrossing
+                            : jump.guards.front() < contacts ? EventKind::kTouchdown
+                                                             : EventKind::kLiftOff,
+                    .matrix = jump.matrix};
+    for (const int k : jump.guards) made.contacts.push_back(guard ? k : k % contacts);
+    derivative.jumps.push_back(std::move(made));
+  }
+  return derivative;
+}
+
+struct DerivativeOf {
+  const VectorXd& start;
+  const Options& options;
+
+  MotionDerivative operator()(const OrderTest& system) const {
+    return derivative_of(system, start, options, {}, 0);
+  }
+  MotionDerivative operator()(const Hopper& system) const {
+    return derivative_of(system, start, options, Hopper::reset(), 1);
+  }
+  MotionDerivative operator()(const Plate& system) const {
+    return derivative_of(system, start, options, system.reset(), system.parameters().springs);
+  }
+  MotionDerivative operator()(const WrittenSystem& system) const {
+    return derivative_of(system, start, options, system.reset(), 0);
+  }
+};
+
 }  // namespace
 
 Simulated simulate_event_selected(const Scenario& scenario, const Course& course) {
@@ -69,16 +131,24 @@ Simulated simulate_event_selected(const Scenario& scenario, const Course& course
   if (const SelectedSystem* selected = scenario.selected()) {
     const auto moves = [&](const auto& system) { return move(system, selected->start, options); };
     done.trajectory = std::visit(moves, selected->system);
+    if (course.derivative)
+      done.derivative = std::visit(DerivativeOf{selected->start, options}, selected->system);
   } else {
     if (scenario.terms.contacts.empty())
       throw InputError(
           fmt::format("--method event-selected: {} has no contacts, so nothing happens to it that "
                       "could select events; use another method",
                       scenario.name));
-    done.trajectory = routh::simulate(*scenario.moving(), {0, scenario.q, scenario.v},
-                                      {.stiffness = VectorXd::Constant(1, stiffness),
+    const SpringContactOptions springs{.stiffness = VectorXd::Constant(1, stiffness),
                                        .damping = VectorXd::Constant(1, course.contact_damping),
-                                       .integration = options});
+                                       .integration = options};
+    const State start{0, scenario.q, scenario.v};
+    done.trajectory = routh::simulate(*scenario.moving(), start, springs);
+    if (course.derivative) {
+      const SpringContacts system(*scenario.moving(), springs);
+      done.derivative =
+          derivative_of(system, system.state(start), options, system.reset(), system.contacts());
+    }
   }
   done.options = {{"exact", course.exact}, {"end", end}, {"every", course.every}};
   if (!course.exact) done.options["eps"] = eps;

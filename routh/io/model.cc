@@ -10,6 +10,7 @@
 
 #ifdef ROUTH_HAS_MUJOCO
 #include "routh/mujoco/fall.h"
+#include "routh/mujoco/masses.h"
 #include "routh/mujoco/own_outcome.h"
 #include "routh/mujoco/settle.h"
 #endif
@@ -56,6 +57,15 @@ State state_of(mujoco::System& system, const ModelStart& start, const std::strin
     throw InputError(fmt::format("{}: keyframe {}: a number of {} is not finite; all must be", path,
                                  name, state.q.allFinite() ? "qvel" : "qpos"));
   if (!name.empty()) system.set_control(name);
+  if (!start.ctrl.empty()) {
+    VectorXd control = system.control();
+    if (start.ctrl.size() == 1 && control.size() > 0)
+      replace("--ctrl", std::vector<double>(control.size(), start.ctrl[0]), system.actuator_names(),
+              control);
+    else
+      replace("--ctrl", start.ctrl, system.actuator_names(), control);
+    system.set_control(control);
+  }
   replace("--qpos", start.qpos, system.coordinate_names(), state.q);
   replace("--qvel", start.qvel, system.velocity_names(), state.v);
   return state;
@@ -68,9 +78,29 @@ constexpr double kStillClosed = 1e-3;   // gaps that a moved start may leave clo
 
 /// Moves a start that overlaps, as those of soft contacts do. What cannot be moved stays, for the
 /// messages about overlaps.
-State settled(const mujoco::System& system, State state, std::string& moved, double& touching) {
-  const mujoco::Settled to = mujoco::settle(system, state);
-  if (std::max(to.deepest, to.open) <= touching || !to.moved || !to.reached) return state;
+State settled(mujoco::System& system, State state, std::string& moved, double& touching) {
+  mujoco::Settled to = mujoco::settle(system, state);
+  if (std::max(to.deepest, to.open) <= touching) return state;
+  // parts that their owner put into each other, as a bearing and its ring
+  std::vector<std::string> left_out;
+  for (const Contact& c : to.stuck) {
+    system.leave_out(c);
+    left_out.push_back(fmt::format("{} ({:.3g} m)", c.name, -c.phi));
+  }
+  if (!left_out.empty()) to = mujoco::settle(system, state);
+  if (!to.reached) return state;
+  if (left_out.size() > kNearest)
+    left_out = {left_out.begin(), left_out.begin() + kNearest}, left_out.emplace_back("..");
+  const std::string gone = left_out.empty()
+                               ? ""
+                               : fmt::format(
+                                     "contacts that overlap and that no motion opens are left out: "
+                                     "{}",
+                                     fmt::join(left_out, ", "));
+  if (!to.moved) {
+    moved = gone;
+    return state;
+  }
   std::vector<std::string> causes;
   if (to.deepest > touching)
     causes.push_back(fmt::format("{} overlapped by {:.3g}", to.where, to.deepest));
@@ -82,6 +112,7 @@ State settled(const mujoco::System& system, State state, std::string& moved, dou
     touching = to.left_open * (1 + 1e-9);
     moved += fmt::format("; contacts with gaps up to {:.3g} m count as closed", touching);
   }
+  if (!gone.empty()) moved += "; " + gone;
   moved += " (--as-is refuses instead)";
   return to.state;
 }
@@ -192,6 +223,10 @@ Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& conta
   return scenario.model()->relative_velocity(contact, scenario.q, v);
 }
 
+std::vector<MassSlope> model_masses(const Scenario& scenario) {
+  return mujoco::mass_slopes(*scenario.model(), scenario.q);
+}
+
 MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& contacts,
                              std::optional<double> time_constant) {
   const mujoco::OwnOutcome own =
@@ -239,6 +274,7 @@ std::vector<Surface> surfaces(const Scenario&, const VectorXd&, int) {
 Eigen::Vector3d relative_velocity(const Scenario&, const Contact&, const VectorXd&) {
   throw InputError(kModelsMissing);
 }
+std::vector<MassSlope> model_masses(const Scenario&) { throw InputError(kModelsMissing); }
 MujocoOutcome mujoco_outcome(const Scenario&, const std::vector<int>&, std::optional<double>) {
   throw InputError(kModelsMissing);
 }

@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "routh/io/scenario.h"
+#include "routh/model/masses.h"
 #include "routh/model/surface.h"
 #include "routh/simulate/trajectory.h"
 
@@ -31,6 +33,9 @@ std::vector<Surface> surfaces(const Scenario& scenario, const Eigen::VectorXd& q
 /// [m/s].
 Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
                                   const Eigen::VectorXd& v);
+
+/// How the inertia grows with the mass of each body.
+std::vector<MassSlope> model_masses(const Scenario& scenario);
 
 /// What MuJoCo itself makes of the impact at the start of the scenario.
 struct MujocoOutcome {

@@ -23,6 +23,35 @@ double Motion::largest_gain() const {
   return system && system->bounces() ? routh::largest_gain(*system, trajectory.events) : 0;
 }
 
+std::vector<std::string> Motion::state_names() const {
+  std::vector<std::string> names = scenario.coordinates;
+  const auto rows = static_cast<std::size_t>(derivative ? derivative->D.rows() : 0);
+  // a state of its own, or coordinates with their velocities, and time where contacts are springs
+  if (names.size() < rows) {
+    for (const std::string& name : scenario.coordinates) names.push_back("d/dt " + name);
+  }
+  if (names.size() < rows) names.emplace_back("t");
+  return names;
+}
+
+static Json derivative_json(const Motion& motion) {
+  const MotionDerivative& d = *motion.derivative;
+  Json j{{"names", motion.state_names()},
+         {"matrix", rows(d.D)},
+         {"differentiable", d.differentiable},
+         {"message", d.message},
+         {"jumps", Json::array()}};
+  for (const MotionJump& jump : d.jumps) {
+    Json of{{"time", jump.time},
+            {"event", std::string(to_string(jump.kind))},
+            {"contacts", Json::array()},
+            {"saltation", rows(jump.matrix)}};
+    for (const int i : jump.contacts) of["contacts"].push_back(motion.contact_name(i));
+    j["jumps"].push_back(std::move(of));
+  }
+  return j;
+}
+
 Json to_json(const Motion& motion, bool raw) {
   const Trajectory& t = motion.trajectory;
   const std::vector<Contact>& contacts = motion.scenario.terms.contacts;
@@ -112,6 +141,7 @@ Json to_json(const Motion& motion, bool raw) {
                          {"field_evaluations", counts.field_evaluations},
                          {"guard_evaluations", counts.guard_evaluations}});
   }
+  if (motion.derivative) j["derivative"] = derivative_json(motion);
   return j;
 }
 

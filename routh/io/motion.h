@@ -6,6 +6,7 @@
 #include "routh/io/json.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/inclusion.h"
+#include "routh/simulate/motion_derivative.h"
 #include "routh/simulate/trajectory.h"
 
 /// Simulations as JSON, CSV, figures and animations. docs/results-of-simulate in docs/simulate.md.
@@ -17,12 +18,15 @@ struct Motion {
   std::string method;
   Json options;
   const Trajectory& trajectory;
+  const MotionDerivative* derivative = nullptr;  ///< none: not asked for
 
   /// Of Event::contacts.
   const std::string& contact_name(int contact) const {
     return trajectory.contact_names.empty() ? scenario.terms.contacts[contact].name
                                             : trajectory.contact_names[contact];
   }
+  /// Of the state that the derivative is about.
+  std::vector<std::string> state_names() const;
   /// The most energy that an impact adds [J].
   double largest_gain() const;
 };

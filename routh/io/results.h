@@ -13,6 +13,7 @@
 #include "routh/io/model.h"
 #include "routh/io/questions.h"
 #include "routh/io/scenario.h"
+#include "routh/simulate/impact_derivative.h"
 #include "routh/simulate/laws.h"
 #include "routh/simulate/reduce.h"
 
@@ -57,6 +58,8 @@ struct OutcomeRow {
   double zeno = 0;                             ///< sequential: ratio of rounds that never end
   std::vector<SingleSegment> segments = {};    ///< single
   std::vector<Eigen::VectorXd> path = {};      ///< contact velocities on the way, for figures
+  /// Of outcomes of the simultaneous law, where it was asked for.
+  std::optional<ImpactDerivative> derivative = {};
 
   std::string law() const;  ///< "simultaneous, sequential"
 };
@@ -119,6 +122,10 @@ ImpactReport report_witnesses(const ImpactCase& impact, const Questions& questio
 /// Outcomes of simultaneous and sequential with their paths, for figures: an outcome of both stands
 /// there twice.
 std::vector<OutcomeRow> law_paths(const ImpactCase& impact);
+
+/// How the outcomes of the simultaneous law among those of a report depend on velocities, friction
+/// and masses, and on the configuration.
+void add_derivatives(const ImpactCase& impact, ImpactReport& report);
 
 /// MuJoCo steps through the impact; of a model.
 Comparison compare_with_mujoco(const ImpactCase& impact, const ImpactReport& report);

@@ -36,6 +36,18 @@ Json modes_json(const std::vector<ContactState>& modes) {
   return names;
 }
 
+Json derivative_json(const ImpactCase& impact, const ImpactDerivative& d) {
+  Json j{{"smooth", d.smooth()},
+         {"corners", Json::array()},
+         {"determined", d.determined},
+         {"velocity", rows(d.v)},
+         {"friction", rows(d.friction)}};
+  for (const int i : d.corners) j["corners"].push_back(impact.names[i]);
+  if (!d.bodies.empty()) j["mass"] = rows(d.mass), j["bodies"] = d.bodies;
+  if (d.q) j["configuration"] = rows(*d.q);
+  return j;
+}
+
 Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
   const ImpactProblem& p = impact.problem();
   Json j;
@@ -53,6 +65,7 @@ Json row_json(const ImpactCase& impact, const OutcomeRow& row, bool name_law) {
     j["order"] = Json::array();
     for (const int i : *row.order) j["order"].push_back(impact.names[i]);
   }
+  if (row.derivative) j["derivative"] = derivative_json(impact, *row.derivative);
   if (!row.segments.empty()) {
     j["path"] = Json::array();
     for (const auto& [state, impulse, restitution] : row.segments) {

@@ -208,7 +208,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
   }
   if (start.given()) {
     throw InputError(fmt::format(
-        "{}: --state, --qpos, --qvel, --drop, --float, --floor and --as-is place models "
+        "{}: --state, --qpos, --qvel, --ctrl, --drop, --float, --floor and --as-is place models "
         "of MuJoCo; this is a scenario whose start is in its file",
         name_or_path));
   }
@@ -233,7 +233,7 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
     scenario.coordinates = scenario.velocities = scenario.mechanism()->coordinates();
   } else if (root.has("system")) {
     root.allow_keys({"title", "parameters", "system", "simulate"});
-    read_selected(root["system"], scenario);
+    read_selected(root["system"], values, scenario);
     scenario.run.simulation.method = "event-selected";
   } else if (root.has("M")) {
     read_matrices(root, scenario);

@@ -9,6 +9,7 @@
 
 #include "routh/event_selected/systems.h"
 #include "routh/impact/problem.h"
+#include "routh/io/written_system.h"
 #include "routh/model/limb.h"
 #include "routh/model/planar.h"
 #include "routh/model/system.h"
@@ -39,10 +40,12 @@ struct Model {
   std::vector<std::string> notes;   ///< what is taken differently from the file
   std::string moved = {};           ///< how the start was moved out of overlaps; empty: not at all
 };
-/// An event-selected system of P5.
+/// An event-selected system: one of P5, or one that the file writes down.
 struct SelectedSystem {
   std::string name;
-  std::variant<event_selected::OrderTest, event_selected::Hopper, event_selected::Plate> system;
+  std::variant<event_selected::OrderTest, event_selected::Hopper, event_selected::Plate,
+               WrittenSystem>
+      system;
   Eigen::VectorXd start;
   std::optional<PlanarMechanism> picture;  ///< at its coordinates; none: it cannot be drawn
 };
@@ -129,7 +132,8 @@ struct Override {
 struct ModelStart {
   std::string state;
   std::vector<double> qpos, qvel;
-  std::optional<double> drop;  ///< falls from this height above the ground [m]
+  std::vector<double> ctrl = {};  ///< of the actuators, or one number for all
+  std::optional<double> drop;     ///< falls from this height above the ground [m]
   /// Of all its contacts, in place of the file's.
   std::optional<double> friction = {}, restitution = {};
   bool as_is = false;     ///< refuse a start that overlaps instead of moving it
@@ -137,7 +141,8 @@ struct ModelStart {
   bool floor = false;     ///< a plane at height zero
 
   bool given() const {
-    return !state.empty() || !qpos.empty() || !qvel.empty() || drop || as_is || floating || floor;
+    return !state.empty() || !qpos.empty() || !qvel.empty() || !ctrl.empty() || drop || as_is ||
+           floating || floor;
   }
 };
 

@@ -58,9 +58,59 @@ void name_contacts(Scenario& scenario, const std::vector<std::string>& names) {
   for (const std::string& name : names) scenario.terms.contacts.emplace_back().name = name;
 }
 
+/// states: {z: 2, ..}, field: {z: speed, ..}, guards: {touch: {rises: 1 - z, rearms: [leave]}, ..}
+void read_written(const Field& field, const Values& values, Scenario& scenario) {
+  field.allow_keys({"states", "field", "guards"});
+  const std::vector<std::string> states = field["states"].keys();
+  if (states.empty()) field["states"].fail("must name at least one state, with its start");
+  const std::vector<std::string> guards =
+      field.has("guards") ? field["guards"].keys() : std::vector<std::string>{};
+  std::vector<std::string> variables = states;
+  for (const std::string& guard : guards) {
+    if (std::find(variables.begin(), variables.end(), guard) != variables.end())
+      field["guards"][guard].fail("is the name of a state as well");
+    variables.push_back(guard);
+  }
+  for (const std::string& name : variables) {
+    const bool state = std::find(states.begin(), states.end(), name) != states.end();
+    if (values.contains(name))
+      field[state ? "states" : "guards"][name].fail("is the name of a parameter as well");
+  }
+
+  Eigen::VectorXd start(states.size());
+  std::vector<WrittenSystem::Formula> rates;
+  field["field"].allow_keys(states);
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    start[static_cast<Eigen::Index>(k)] = field["states"][states[k]].number();
+    rates.push_back(field["field"][states[k]].script(variables));
+  }
+  std::vector<WrittenSystem::Guard> all;
+  for (const std::string& name : guards) {
+    const Field guard = field["guards"][name];
+    guard.allow_keys({"rises", "rearms"});
+    std::vector<int> rearms;
+    for (std::size_t k = 0; guard.has("rearms") && k < guard["rearms"].size(); ++k) {
+      const Field other = guard["rearms"][k];
+      const auto known = std::find(guards.begin(), guards.end(), other.text());
+      if (known == guards.end())
+        other.fail("there is no guard '" + other.text() + "'; known are " + join(guards));
+      rearms.push_back(static_cast<int>(known - guards.begin()));
+    }
+    all.push_back({name, guard["rises"].script(states), std::move(rearms)});
+  }
+  scenario.coordinates = scenario.velocities = states;
+  name_contacts(scenario, guards);
+  scenario.what =
+      SelectedSystem{"written", WrittenSystem(states, std::move(rates), std::move(all)), start, {}};
+}
+
 }  // namespace
 
-void read_selected(const Field& field, Scenario& scenario) {
+void read_selected(const Field& field, const Values& values, Scenario& scenario) {
+  if (field.is_map()) {
+    read_written(field, values, scenario);
+    return;
+  }
   const std::string name = field.text();
   const auto value = [&](const std::string& wanted) {
     for (const Parameter& p : scenario.parameters)
@@ -110,7 +160,7 @@ void read_selected(const Field& field, Scenario& scenario) {
     for (int i = 0; i < parameters.springs; ++i) names.push_back(fmt::format("spring {}", i));
     name_contacts(scenario, names);
   } else {
-    field.fail("must be one of order-test, hopper, plate");
+    field.fail("must be one of order-test, hopper, plate, or a map with states, field and guards");
   }
 }
 

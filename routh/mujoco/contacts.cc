@@ -137,7 +137,12 @@ int region_of(const mjModel& model, const Placed& first, const Touch& touch) {
 
 }  // namespace
 
-void find_touches(const mjModel& model, mjData& data, double reach, std::vector<Touch>& touches) {
+std::int64_t pair_key(const mjModel& model, int geom, int other) {
+  return static_cast<std::int64_t>(std::min(geom, other)) * model.ngeom + std::max(geom, other);
+}
+
+void find_touches(const mjModel& model, mjData& data, const TouchOptions& options,
+                  std::vector<Touch>& touches) {
   if (data.warning[mjWARN_CONTACTFULL].number > 0) {
     data.warning[mjWARN_CONTACTFULL].number = 0;
     throw std::runtime_error("MuJoCo found more than " + std::to_string(data.ncon) +
@@ -154,6 +159,16 @@ void find_touches(const mjModel& model, mjData& data, double reach, std::vector<
     const int weld_first = model.body_weldid[model.geom_bodyid[touch.first]];
     const int weld_second = model.body_weldid[model.geom_bodyid[touch.second]];
     if (weld_first == weld_second) continue;  // nothing moves
+    if (options.lands >= 0) {
+      const auto falls = [&](int geom) {
+        return model.body_rootid[model.geom_bodyid[geom]] == options.lands;
+      };
+      if (!(falls(touch.first) && weld_second == 0) && !(falls(touch.second) && weld_first == 0))
+        continue;
+    }
+    if (options.left_out && std::binary_search(options.left_out->begin(), options.left_out->end(),
+                                               pair_key(model, touch.first, touch.second)))
+      continue;
     touch.mu = contact.dim >= 3 ? std::min(contact.friction[0], contact.friction[1]) : 0;
     touch.point = Eigen::Map<const Vector3d>(contact.pos);
     touch.frame = Eigen::Map<const RowMatrix3d>(contact.frame);
@@ -169,7 +184,7 @@ void find_touches(const mjModel& model, mjData& data, double reach, std::vector<
     }
     const bool by_iteration = iterated(model, touch.second, touch.first);
     if (by_iteration && !refine(model, data, contact.includemargin, touch)) continue;
-    touch.phi -= std::max(0.0, contact.includemargin - reach);
+    touch.phi -= std::max(0.0, contact.includemargin - options.reach);
     const auto same = std::find_if(touches.begin(), touches.end(), [&](const Touch& other) {
       return repeats(touch, other, by_iteration);
     });

@@ -21,7 +21,7 @@ struct Free {
 
 VectorXd acceleration(const System& system, const VectorXd& q, const VectorXd& v, Free free,
                       Terms& terms) {
-  system.evaluate(0, q, v, terms);
+  system.evaluate_flight(q, v, terms);
   VectorXd a = VectorXd::Zero(v.size());
   if (free.count < v.size()) {
     const auto M = terms.M.block(free.first, free.first, free.count, free.count);
@@ -131,6 +131,14 @@ State fall(const System& system, State start, double height, const FallOptions& 
     }
     return next;
   }
+  const auto height_of = [&](const State& s) {
+    return up.dot(s.q.segment<3>(model.jnt_qposadr[joint]));
+  };
+  const State from{.q = lifted(high + height)};
+  if (model.nu > 0 && height_of(state) >= height_of(from))
+    throw std::invalid_argument(body +
+                                " does not come down: its actuators hold it up; --ctrl 0 switches "
+                                "them off");
   throw std::invalid_argument(body + " touches nothing within " + std::to_string(options.limit) +
                               " s of its fall");
 }

@@ -30,12 +30,21 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std::string warning) {
+std::shared_ptr<const Loaded> prepare(std::shared_ptr<const mjModel> original, double reach,
+                                      std::string warning) {
   const auto loaded = std::make_shared<Loaded>();
-  loaded->original.reset(mj_copyModel(nullptr, &original));
-  loaded->wide.reset(mj_copyModel(nullptr, &original));
+  loaded->wide = *original;
+  loaded->original = std::move(original);
   loaded->reach = reach;
-  mjModel& m = *loaded->wide;
+  mjModel& m = loaded->wide;
+  const auto own = [](std::vector<mjtNum>& values, mjtNum*& of_model, int count) {
+    values.assign(of_model, of_model + count);
+    of_model = values.data();
+  };
+  own(loaded->geom_margin, m.geom_margin, m.ngeom);
+  own(loaded->pair_margin, m.pair_margin, m.npair);
+  own(loaded->tendon_margin, m.tendon_margin, m.ntendon);
+  own(loaded->joint_margin, m.jnt_margin, m.njnt);
 
   // list what is near, beyond the model's own margins
   if (m.opt.enableflags & mjENBL_OVERRIDE) {
@@ -68,7 +77,7 @@ std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std
   loaded->smooth.opt.disableflags |= mjDSBL_CONTACT;
   loaded->smooth.opt.enableflags &= ~mjENBL_ENERGY;
 
-  loaded->notes = departures(original);
+  loaded->notes = departures(*loaded->original);
   if (!warning.empty()) loaded->notes.push_back("MuJoCo: " + warning);
   loaded->warning = std::move(warning);
   for (int j = 0; j < m.njnt; ++j) loaded->joints.push_back(joint_name(m, j));
@@ -128,9 +137,15 @@ void System::Impl::Workspace::move() {
 void System::Impl::Workspace::find_constraints() {
   move();
   mj_collision(&wide(), data.get());
-  find_touches(wide(), *data, system.loaded->reach, touches);
+  find_touches(wide(), *data, {.reach = system.loaded->reach, .left_out = &system.inputs.left_out},
+               touches);
   mj_makeConstraint(&smooth(), data.get());
   find_limits();
+}
+
+void System::Impl::Workspace::find_joints() {
+  move();
+  mj_makeConstraint(&smooth(), data.get());
 }
 
 void System::Impl::Workspace::fill_forces(double t, const VectorXd& v, Terms& terms) {

@@ -13,24 +13,28 @@
 /// What stands behind a System; inside this folder alone.
 namespace routh::mujoco {
 
-/// A model as it was read, and what we make of it.
+/// A model as it was read, and what we make of it. Meshes can take 100 MB: all versions share the
+/// memory of the first but for what is their own.
 struct Loaded {
-  ModelPtr original;
-  ModelPtr wide;        ///< margins widened to the reach, dense rows
-  mjModel smooth;       ///< the same memory without contacts and energy
-  double reach = 0;     ///< [m]
+  std::shared_ptr<const mjModel> original;
+  mjModel wide;    ///< margins widened to the reach, dense rows
+  mjModel smooth;  ///< without contacts and energy
+  std::vector<mjtNum> geom_margin, pair_margin, tendon_margin, joint_margin;  ///< of both
+  double reach = 0;                                                           ///< [m]
   std::string warning;  ///< of MuJoCo when it read the model
   std::vector<std::string> notes, joints, geoms;
   mutable std::once_flag drawn;  ///< of shapes(): meshes as they are drawn
   mutable std::vector<Surface> meshes;
 };
 
-std::shared_ptr<const Loaded> prepare(const mjModel& original, double reach, std::string warning);
+std::shared_ptr<const Loaded> prepare(std::shared_ptr<const mjModel> original, double reach,
+                                      std::string warning);
 
 /// What a System is told besides its model.
 struct Inputs {
-  Eigen::VectorXd control, activation;    ///< of the actuators
-  Eigen::VectorXd mocap_pos, mocap_quat;  ///< places of mocap bodies
+  Eigen::VectorXd control, activation;      ///< of the actuators
+  Eigen::VectorXd mocap_pos, mocap_quat;    ///< places of mocap bodies
+  std::vector<std::int64_t> left_out = {};  ///< sorted: pairs of geometries that do not collide
 };
 
 /// Nothing here changes while a System is only read, except which workspaces lie idle: that is what
@@ -42,7 +46,7 @@ struct System::Impl {
   explicit Impl(std::shared_ptr<const Loaded> prepared);
   Impl(const Impl& other) : loaded(other.loaded), inputs(other.inputs) {}
 
-  const mjModel& wide() const { return *loaded->wide; }
+  const mjModel& wide() const { return loaded->wide; }
   const mjModel& smooth() const { return loaded->smooth; }
 
   /// Memory of one evaluation. It remembers nothing that a later one could see: place() and
@@ -94,6 +98,8 @@ struct System::Impl::Workspace {
   /// Where everything is: contacts, limits (of hinges and slides all, of ball joints and tendons
   /// those that are near), and the rows of joints in MuJoCo's data.
   void find_constraints();
+  /// The rows of joints alone.
+  void find_joints();
   /// M and all forces but those of constraints.
   void fill_forces(double t, const Eigen::VectorXd& v, Terms& terms);
   void fill_stiffness(Terms& terms);

@@ -118,6 +118,10 @@ Settled settle(const System& system, State start, const SettleOptions& options) 
   settled.reached = worst(terms) <= options.tolerance;
   for (const Contact& c : terms.contacts) {
     if (overlapped.contains(c.id)) settled.left_open = std::max(settled.left_open, c.phi);
+    if (c.phi >= -options.tolerance || c.pair < 0) continue;
+    const auto root = [&](int geom) { return m.body_rootid[m.geom_bodyid[geom]]; };
+    const int ngeom = static_cast<int>(m.ngeom);
+    if (root(c.pair / ngeom) == root(c.pair % ngeom)) settled.stuck.push_back(c);
   }
   for (int j = 0; j < m.njnt; ++j) {
     const int at = m.jnt_qposadr[j], size = m.jnt_type[j] == mjJNT_BALL ? 4 : 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "routh/mujoco/system.h"
 
@@ -12,14 +13,15 @@ struct SettleOptions {
 };
 
 struct [[nodiscard]] Settled {
-  State state;             ///< the start, moved
-  bool moved = false;      ///< was anything to be done?
-  bool reached = false;    ///< is all within the tolerance?
-  double deepest = 0;      ///< overlap before, of contacts and limits, in their unit
-  std::string where = {};  ///< its contact
-  double open = 0;         ///< widest gap of a joint before
-  double left_open = 0;    ///< widest gap after of a contact that overlapped before [m]
-  double joint_move = 0;   ///< largest change of a coordinate that is not of a free joint
+  State state;                      ///< the start, moved
+  bool moved = false;               ///< was anything to be done?
+  bool reached = false;             ///< is all within the tolerance?
+  double deepest = 0;               ///< overlap before, of contacts and limits, in their unit
+  std::string where = {};           ///< its contact
+  double open = 0;                  ///< widest gap of a joint before
+  double left_open = 0;             ///< widest gap after of a contact that overlapped before [m]
+  std::vector<Contact> stuck = {};  ///< within one tree of bodies: no motion opened them
+  double joint_move = 0;            ///< largest change of a coordinate that is not of a free joint
 };
 
 /// Moves a start of soft contacts to one of rigid contacts by the least motion: at each step

@@ -15,9 +15,9 @@ constexpr double kReach = 0.01;  // [m]
 
 }  // namespace
 
-std::unique_ptr<System::Impl> System::checked(const mjModel_& model, const std::string& name,
-                                              std::string warning) {
-  auto impl = std::make_unique<Impl>(prepare(model, kReach, std::move(warning)));
+std::unique_ptr<System::Impl> System::checked(std::shared_ptr<const mjModel_> model,
+                                              const std::string& name, std::string warning) {
+  auto impl = std::make_unique<Impl>(prepare(std::move(model), kReach, std::move(warning)));
   try {
     impl->check_inertia();
   } catch (const std::invalid_argument& error) {
@@ -44,16 +44,16 @@ void System::set_restitution(double e) {
 
 System::System(const std::string& path, const Additions& additions) {
   std::string warning;
-  const ModelPtr model = load_file(path, additions, warning);
-  impl_ = checked(*model, path, std::move(warning));
+  ModelPtr model = load_file(path, additions, warning);
+  impl_ = checked(std::move(model), path, std::move(warning));
   read_restitution();
 }
 
 System System::from_text(std::string_view text, const std::string& name,
                          const Additions& additions) {
   std::string warning;
-  const ModelPtr model = load_text(text, name, additions, warning);
-  return System(checked(*model, name, std::move(warning)));
+  ModelPtr model = load_text(text, name, additions, warning);
+  return System(checked(std::move(model), name, std::move(warning)));
 }
 
 System::System(const System& other)
@@ -93,6 +93,27 @@ void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& ter
   for (Contact& contact : terms.contacts) contact.e = contact.pair < 0 ? 0 : restitution_;
   work->fill_joints(terms);
   if (wanted.joint_bias) work->fill_joint_bias(q, v, terms);
+}
+
+void System::evaluate_flight(const VectorXd& q, const VectorXd& v, Terms& terms) const {
+  const Impl::Borrowed work = impl_->borrow();
+  work->place(q);
+  work->find_joints();
+  work->fill_forces(0, v, terms);
+  work->fill_joints(terms);
+  work->fill_joint_bias(q, v, terms);
+}
+
+void System::leave_out(const Contact& contact) {
+  const mjModel& m = impl_->wide();
+  if (contact.pair < 0)
+    throw std::invalid_argument("contact " + contact.name + " is not between two shapes");
+  const int ngeom = static_cast<int>(m.ngeom);
+  auto changed = std::make_unique<Impl>(*impl_);
+  std::vector<std::int64_t>& pairs = changed->inputs.left_out;
+  pairs.push_back(pair_key(m, contact.pair / ngeom, contact.pair % ngeom));
+  std::sort(pairs.begin(), pairs.end());
+  impl_ = std::move(changed);
 }
 
 void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
@@ -183,7 +204,7 @@ double System::reach() const { return impl_->loaded->reach; }
 
 void System::set_reach(double reach) {
   if (!(reach > 0)) throw std::invalid_argument("reach must be positive");
-  auto loaded = prepare(*impl_->loaded->original, reach, impl_->loaded->warning);
+  auto loaded = prepare(impl_->loaded->original, reach, impl_->loaded->warning);
   auto changed = std::make_unique<Impl>(loaded);
   changed->inputs = impl_->inputs;
   impl_ = std::move(changed);
@@ -193,12 +214,12 @@ void System::set_friction(double mu) {
   if (!(mu >= 0 && mu <= 1e12))
     throw std::invalid_argument("friction is " + std::to_string(mu) +
                                 "; it must be between 0 and 1e12");
-  const ModelPtr model(mj_copyModel(nullptr, impl_->loaded->original.get()));
+  ModelPtr model(mj_copyModel(nullptr, impl_->loaded->original.get()));
   for (int g = 0; g < model->ngeom; ++g) model->geom_friction[3 * g] = mu;
   for (int p = 0; p < model->npair; ++p) {
     model->pair_friction[5 * p] = model->pair_friction[5 * p + 1] = mu;
   }
-  auto changed = std::make_unique<Impl>(prepare(*model, reach(), impl_->loaded->warning));
+  auto changed = std::make_unique<Impl>(prepare(std::move(model), reach(), impl_->loaded->warning));
   changed->inputs = impl_->inputs;
   impl_ = std::move(changed);
 }
@@ -210,15 +231,13 @@ double System::clearance(const VectorXd& q, int joint) const {
   mj_kinematics(&m, work->data.get());
   mj_comPos(&m, work->data.get());
   mj_collision(&m, work->data.get());
-  find_touches(m, *work->data, reach(), work->touches);
-  const int root = m.body_rootid[m.jnt_bodyid[joint]];
+  find_touches(m, *work->data,
+               {.reach = reach(),
+                .lands = m.body_rootid[m.jnt_bodyid[joint]],
+                .left_out = &impl_->inputs.left_out},
+               work->touches);
   double least = std::numeric_limits<double>::infinity();
-  for (const Touch& touch : work->touches) {
-    const int first = m.geom_bodyid[touch.first], second = m.geom_bodyid[touch.second];
-    const bool lands = (m.body_rootid[first] == root && m.body_weldid[second] == 0) ||
-                       (m.body_rootid[second] == root && m.body_weldid[first] == 0);
-    if (lands) least = std::min(least, touch.phi);
-  }
+  for (const Touch& touch : work->touches) least = std::min(least, touch.phi);
   return least;
 }
 

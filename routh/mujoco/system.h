@@ -55,6 +55,8 @@ class System final : public routh::System {
   /// is not finite.
   void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms,
                 const Wanted& wanted = {}) const override;
+  /// Without contacts and stiffness, which cost most: M, forces and joints.
+  void evaluate_flight(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Terms& terms) const;
   void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
             std::vector<std::int64_t>* id = nullptr) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
@@ -96,6 +98,9 @@ class System final : public routh::System {
   /// (condim 1); in model() too.
   void set_friction(double mu);
 
+  /// Takes the contacts between the shapes of a contact of terms() out of the model, for good.
+  void leave_out(const Contact& contact);
+
   /// Smallest gap between the static world and the bodies on a free joint, `joint` of MuJoCo [m];
   /// infinite beyond the reach.
   double clearance(const Eigen::VectorXd& q, int joint) const;
@@ -129,8 +134,8 @@ class System final : public routh::System {
   struct Impl;
   explicit System(std::unique_ptr<Impl> impl);
   void read_restitution();
-  static std::unique_ptr<Impl> checked(const mjModel_& model, const std::string& name,
-                                       std::string warning);
+  static std::unique_ptr<Impl> checked(std::shared_ptr<const mjModel_> model,
+                                       const std::string& name, std::string warning);
   std::unique_ptr<Impl> impl_;
   double restitution_ = 0;
 };

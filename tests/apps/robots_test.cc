@@ -59,6 +59,63 @@ TEST_F(Robots, NotesAreInEveryCommand) {
   }
 }
 
+TEST_F(Robots, AHoveringDroneDoesNotFallUnlessItsInputsAreZero) {
+  const std::string drone = write(
+      "drone.xml",
+      "<mujoco><worldbody><geom type='plane' size='0 0 1'/><body name='drone' pos='0 0 1'>"
+      "<freejoint name='free'/><geom type='box' size='.1 .1 .02' mass='1'/></body></worldbody>"
+      "<actuator><motor joint='free' gear='0 0 1 0 0 0'/></actuator>"
+      "<keyframe><key name='hover' ctrl='9.81'/></keyframe></mujoco>");
+  const Result held = run("check " + drone + " --drop 0.1");
+  EXPECT_EQ(held.code, 2);
+  EXPECT_TRUE(says(held, "its actuators hold it up; --ctrl 0 switches them off")) << held.out;
+  EXPECT_EQ(run("check " + drone + " --drop 0.1 --ctrl 0").code, 0);
+  const Result many = run("check " + drone + " --drop 0.1 --ctrl 1,2");
+  EXPECT_EQ(many.code, 2);
+  EXPECT_TRUE(says(many, "--ctrl: has 2 numbers; the model has 1")) << many.out;
+  EXPECT_TRUE(says(run("check " + drone + " --drop 0.1 --ctrl nan"), "--ctrl")) << many.out;
+}
+
+TEST_F(Robots, PartsThatTheirOwnerPutIntoEachOtherAreLeftOut) {
+  // two balls on axes of their own in one body: no motion opens them
+  const std::string wheel =
+      write("wheel.xml",
+            "<mujoco><worldbody><geom type='plane' size='0 0 1'/><body name='frame' pos='0 0 .3'>"
+            "<freejoint/><geom type='sphere' size='.1'/>"
+            "<body pos='.2 0 0'><joint axis='0 1 0'/><geom name='ring' size='.03'/></body>"
+            "<body pos='.25 0 0'><joint axis='0 1 0'/><geom name='bearing' size='.03'/></body>"
+            "</body></worldbody></mujoco>");
+  const Result r = run("check " + wheel + " --drop 0.1");
+  EXPECT_EQ(r.code, 0) << r.out;
+  EXPECT_TRUE(says(r, "no motion opens are left out: bearing/ring (0.01 m)")) << r.out;
+  EXPECT_EQ(run("check " + wheel + " --drop 0.1 --as-is").code, 2);
+}
+
+TEST_F(Robots, LimitsOfJointsAreNotRedundantForTheirTangents) {
+  const std::string swing = write(
+      "swing.xml",
+      "<mujoco><compiler angle='radian'/><worldbody><geom type='plane' size='0 0 1'/>"
+      "<body pos='0 0 .05'><freejoint/><geom size='.05'/><body pos='0 0 .1'>"
+      "<joint name='hip' axis='0 1 0' range='0 1'/><geom size='.02' pos='.1 0 .1'/></body></body>"
+      "</worldbody></mujoco>");
+  const nlohmann::json j = json_of("check " + swing + " --qvel 0,0,-1,0,0,0,-1");
+  EXPECT_EQ(j["contacts"].size(), 2u) << j["contacts"];
+  EXPECT_EQ(j["redundant_rows"], 0);
+}
+
+TEST_F(Robots, DerivativesOfTheirOutcomesAreGiven) {
+  const nlohmann::json j = json_of("impact thrown-box --law simultaneous --derivative");
+  const nlohmann::json& d = j["outcomes"][0]["derivative"];
+  EXPECT_EQ(d["velocity"].size(), 6u);
+  EXPECT_EQ(d["configuration"].size(), 6u);
+  EXPECT_EQ(d["friction"][0].size(), j["contacts"].size());
+  EXPECT_EQ(d["bodies"].size(), 1u);
+  EXPECT_EQ(run("impact thrown-box --law set --derivative").code, 2);
+  EXPECT_EQ(json_of("simulate order-test --derivative")["derivative"]["jumps"].size(), 3u);
+  EXPECT_EQ(run("simulate order-test --method event-selected --derivative").code, 0);
+  EXPECT_EQ(run("simulate quadruped --derivative").code, 2);
+}
+
 TEST_F(Robots, FilmsNeedFfmpegAndSaySo) {
   EXPECT_TRUE(says(run("simulate quadruped --end 0.01 --animate " + folder_ + "/a.avi"),
                    "must end in .svg, .gif, .mp4 or .webm"));

@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <memory>
-#include <string>
 
 /// MuJoCo as a peer: P5's hopper and plate as MJCF, with contacts that act as linear springs.
 ///
@@ -12,9 +11,9 @@
 /// damping are the wanted ones. One sphere per spring against the flat side of a box, frictionless
 /// (condim 1): MuJoCo's fastest way to model such a bed. Forces act along the plate's normal, where
 /// P5's act along Dh: the models differ by O(θ²).
-namespace routh::bench {
+namespace routh::mujoco {
 
-class MujocoPeer {
+class SpringBed {
  public:
   struct Setup {
     int springs = 1;
@@ -25,9 +24,9 @@ class MujocoPeer {
     bool rk4 = false;     ///< semi-implicit Euler otherwise
     bool planar = true;   ///< x, z, θ; otherwise z alone (the hopper)
   };
-  explicit MujocoPeer(const Setup& setup);
-  ~MujocoPeer();
-  MujocoPeer(MujocoPeer&&) noexcept;
+  explicit SpringBed(const Setup& setup);
+  ~SpringBed();
+  SpringBed(SpringBed&&) noexcept;
 
   /// From rest at this height and angle.
   void reset(double height, double angle);
@@ -37,11 +36,9 @@ class MujocoPeer {
   Eigen::VectorXd position() const;
   Eigen::VectorXd velocity() const;
 
-  static std::string version();
-
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace routh::bench
+}  // namespace routh::mujoco

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulate.h"
+
+namespace routh::app {
+namespace {
+
+constexpr Eigen::Index kShownStates = 8;  // of a matrix that fits a terminal
+constexpr std::size_t kShownJumps = 6;
+
+std::string matrix_text(const std::vector<std::string>& names, const Eigen::MatrixXd& m) {
+  std::size_t width = 11;
+  for (const std::string& name : names) width = std::max(width, name.size() + 1);
+  std::string text = fmt::format("    {:<{}}", "", width);
+  for (const std::string& name : names) text += fmt::format("{:>{}}", name, width);
+  text += '\n';
+  for (Eigen::Index i = 0; i < m.rows(); ++i) {
+    text += fmt::format("    {:<{}}", names[static_cast<std::size_t>(i)], width);
+    for (const double x : m.row(i)) text += fmt::format("{:>{}.4g}", x + 0.0, width);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_derivative(const io::Motion& motion) {
+  const MotionDerivative& d = *motion.derivative;
+  std::string text = fmt::format("\nderivative of the state at {:.6g} s by that at the start: {}\n",
+                                 d.end, d.differentiable ? "differentiable" : d.message);
+  if (!d.D.allFinite()) return text;
+  const std::vector<std::string> names = motion.state_names();
+  if (d.D.rows() > kShownStates)
+    return text + fmt::format("    {0} x {0}, with {1} saltation matrices; --json has them\n",
+                              d.D.rows(), d.jumps.size());
+  text += matrix_text(names, d.D);
+  for (std::size_t k = 0; k < d.jumps.size() && k < kShownJumps; ++k) {
+    const MotionJump& jump = d.jumps[k];
+    std::string contacts;
+    for (const int i : jump.contacts)
+      contacts += (contacts.empty() ? "" : ", ") + motion.contact_name(i);
+    text += fmt::format("  across {} of {} at {:.6f} s\n{}", to_string(jump.kind), contacts,
+                        jump.time, matrix_text(names, jump.matrix));
+  }
+  if (d.jumps.size() > kShownJumps)
+    text += fmt::format("    .. {} more; --json has them all\n", d.jumps.size() - kShownJumps);
+  return text;
+}
+
+}  // namespace routh::app
