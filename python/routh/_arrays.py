@@ -8,7 +8,7 @@ def array(value, name, ndim):
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ValueError(f"{name}: has masked entries; fill them or leave them out")
     try:
-        a = np.asarray(value)
+        a = np.asarray(value.toarray() if hasattr(value, "toarray") else value)  # SciPy's sparse matrices
         if a.dtype.kind not in "fiubO":
             raise TypeError
         a = np.asarray(a, dtype=np.float64, order="C")
@@ -16,16 +16,22 @@ def array(value, name, ndim):
         raise ValueError(f"{name}: must be numbers in {'a list' if ndim == 1 else 'rows of equal length'}, "
                          f"such as an array of NumPy") from None
     if a.ndim != ndim:
-        raise ValueError(f"{name}: has {a.ndim} dimensions; it must have {ndim}")
+        raise ValueError(f"{name}: is {sizes(a)}; it must be {['a number', 'a vector', 'a matrix', 'a stack of matrices'][ndim]}")
     return a
+
+
+def sizes(a):
+    """3 x 4"""
+    return " x ".join(map(str, a.shape)) if a.ndim > 1 else f"a vector of {a.size}" if a.ndim else "a number"
 
 
 def rows(value, name):
     """A matrix; one row may come as a vector."""
     try:
-        return array(value, name, 1 if np.ndim(value) == 1 else 2).reshape(-1, np.shape(value)[-1])
-    except ValueError as e:
-        raise e if str(e).startswith(name) else ValueError(f"{name}: must be numbers in rows of equal length") from None
+        one = np.ndim(value) == 1 and np.size(value) > 0
+    except ValueError:  # ragged
+        one = False
+    return array(value, name, 1)[None] if one else array(value, name, 2)
 
 
 def vector(value, name):

@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core, _html
-from ._arrays import array, finite, frictions, matrix, vector
+from ._arrays import array, finite, frictions, matrix, rows, vector
 from ._options import MEANINGS, Progress, contact_names, count, law_options, library_words, one_of, run
 from ._options import threads as number_of_threads
 from ._saved import Saved, Written
@@ -34,10 +34,14 @@ class Piece(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """Where a set is largest or smallest in something."""
+    """Where a set is largest or smallest in something, and how that is reached where it was asked with the law."""
     value: float                  #: [m/s], of energy [J]
     contact_velocity: np.ndarray  #: [m/s]
     velocity: np.ndarray          #: generalised [m/s, rad/s]
+    bound: Optional[float]        #: proven: no outcome is beyond
+    order: Optional[list] = None  #: what pushes, phase by phase, in words
+    path: Optional[np.ndarray] = None      #: contact velocities at the ends of these phases, one row each [m/s]
+    impulses: Optional[np.ndarray] = None  #: of these phases [N s]
 
 
 class Containment(NamedTuple):
@@ -84,6 +88,22 @@ class ImpactResult(Saved):
         return self._outcomes
 
     @property
+    def maxima(self):
+        """Law exact: the largest of what `maximize` asked for; law witnesses: of everything. An `Extreme` by name.
+
+        >>> from routh import load
+        >>> top = load("compass-gait").impact(law="witnesses").maxima["normal.B"]
+        >>> top.value <= top.bound, len(top.order) == len(top.path)
+        (True, True)
+        """
+        return {name: Extreme(**e) for name, e in self._core.maxima.items()}
+
+    @property
+    def minima(self):
+        """Law exact: the smallest of what `minimize` asked for; law witnesses: of everything."""
+        return {name: Extreme(**e) for name, e in self._core.minima.items()}
+
+    @property
     def borderline(self):
         """Candidates that rounding can neither confirm nor refute."""
         return [Outcome(**o) for o in self._core.borderline]
@@ -128,7 +148,13 @@ class ImpactResult(Saved):
         return text + (f"\n  .. {more} more" if more > 0 else "") + self._more()
 
     def _more(self):
-        return ""
+        text = ""
+        for what, bound, found in (("largest", "at most", self.maxima), ("smallest", "at least", self.minima)):
+            for name, e in found.items():
+                text += f"\n  {what} {name}: {e.value:.6g} {'J' if name == 'energy' else 'm/s'}"
+                text += f", {bound} {e.bound:.6g}" if e.bound is not None else ""
+                text += "".join(f"\n    {'then ' if k else ''}{phase}" for k, phase in enumerate(e.order or ()))
+        return text
 
     def __repr__(self):
         return f"<routh.{type(self).__name__} by {self.law!r}: {self.verdict}>"
@@ -194,7 +220,10 @@ class ExactSet(ImpactResult):
         return [Piece(*p) for p in self._core.pieces]
 
     def maximize(self, what):
-        """The largest "energy", "normal.NAME" or "tangential.NAME" of an outcome: an `Extreme`."""
+        """The largest "energy", "normal.NAME", "tangential.NAME", "v[K]" or a sum of these with factors: an `Extreme`.
+
+        How it is reached is told where `maximize=` asked for it together with the law, by `maxima`.
+        """
         with library_words():
             return Extreme(**self._core.maximize(str(what)))
 
@@ -210,7 +239,7 @@ class ExactSet(ImpactResult):
 
     def _more(self):
         return "".join(f"\n  piece {k}: dimension {p.dimension}, {len(p.corners)} corners"
-                       for k, p in enumerate(self.pieces[:12], 1))
+                       for k, p in enumerate(self.pieces[:12], 1)) + super()._more()
 
 
 class CheckResult(Written):
@@ -229,9 +258,27 @@ class CheckResult(Written):
     spread = property(lambda self: self._core.spread, doc="Range of contact velocities over all outcomes [m/s].")
     pointed = property(lambda self: self._core.pointed, doc="Is the friction cone? If not the contacts can jam.")
     searched = property(lambda self: self._core.searched, doc="What was searched, in words.")
+    incomplete = property(lambda self: self._core.incomplete, doc="Interrupted: more was to be searched.")
+
+    @property
+    def spreads(self):
+        """Of contacts whose outcomes differ, by name: the range of their velocity [m/s], widest first."""
+        return {c["name"]: c["spread"] for c in self.to_dict()["ambiguous_contacts"]}
+
+    @property
+    def worst(self):
+        """Of a model whose outcome is not unique, for its base and each body that touches: how far its velocity
+        lies from what all contacts at once make of it (`away`), or how fast it slides and lifts [m/s], and `by` which order."""
+        return self.to_dict().get("worst", [])
 
     def __str__(self):
-        return f"{self.verdict}\n  searched: {self.searched}\n  friction cone pointed: {'yes' if self.pointed else 'no'}"
+        text = f"{self.verdict}\n  searched: {self.searched}\n  friction cone pointed: {'yes' if self.pointed else 'no'}"
+        for name, spread in self.spreads.items():
+            text += f"\n  {name}: spreads over {spread:.4g} m/s"
+        for w in self.worst:
+            how = f"{w['away']:.3g} m/s away" if w["base"] else f"slides at up to {w['slides']:.3g}, lifts at up to {w['lifts']:.3g} m/s"
+            text += f"\n  worst for {w['body']}: {how}; {w['by']}"
+        return text
 
     def __repr__(self):
         return f"<routh.CheckResult: {self.verdict}>"
@@ -255,6 +302,18 @@ class BatchResult(NamedTuple):
     def counts(self):
         """Outcomes of each problem."""
         return np.diff(self.offsets)
+
+    def __repr__(self):
+        return (f"<routh.BatchResult: {len(self.unique)} impacts, {len(self.residuals)} outcomes; "
+                f"{', '.join(f'{n} {what}' for what, n in self._judged())}{'; incomplete' if self.incomplete else ''}>")
+
+    def _judged(self):
+        return [(what, int((self.unique == k).sum())) for k, what in ((1, "unique"), (0, "NOT unique"), (-1, "not known"))]
+
+    def _repr_html_(self):
+        often, impacts = np.unique(self.counts, return_counts=True)
+        return (_html.table(["", "impacts"], self._judged())
+                + _html.table(["outcomes", "impacts"], zip(often.tolist(), impacts.tolist())))
 
 
 def ask(scenario, law, given, progress):
@@ -309,10 +368,10 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0, names=None, cone=None, e
 
 
 def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0):
-    Jn = matrix(Jn, "Jn")
-    bilateral = np.zeros((0, 0)) if A is None else matrix(A, "A")
+    Jn = rows(Jn, "Jn")
+    bilateral = np.zeros((0, 0)) if A is None else rows(A, "A")
     options = cone_options(cone, edges) if cone is not None or edges is not None else {}
-    Jt = matrix(Jt, "Jt")
+    Jt = rows(Jt, "Jt")
     if options and len(Jt) == len(Jn):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():

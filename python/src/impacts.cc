@@ -154,6 +154,27 @@ py::dict extreme(const io::ImpactCase& impact, const io::Extreme& e) {
   d["value"] = e.value;
   d["contact_velocity"] = e.c;
   d["velocity"] = io::lift_velocity(impact, e.c);
+  d["bound"] = e.bound;
+  if (!e.witness) return d;
+  py::list order;
+  std::vector<VectorXd> path, impulses;
+  for (const WitnessPhase& phase : e.witness->phases) {
+    order.append(io::phase_text(impact, phase));
+    path.push_back(phase.c);
+    impulses.push_back(phase.impulse);
+  }
+  d["order"] = order;
+  d["path"] = rows(path, impact.problem().c.size());
+  d["impulses"] = rows(impulses, impact.problem().c.size());
+  return d;
+}
+
+/// Those that were asked for, by name; what was not found is left out.
+py::dict extremes(const io::ImpactCase& impact, const std::vector<io::Extreme>& list) {
+  py::dict d;
+  for (const io::Extreme& e : list) {
+    if (e.c.size() > 0) d[py::str(e.name)] = extreme(impact, e);
+  }
   return d;
 }
 
@@ -323,6 +344,11 @@ void define_result(py::module_& m) {
              py::gil_scoped_release without;
              return io::draw(*i.impact, i.report, i.asked, name, folder);
            })
+      // exact sets and witnesses
+      .def_property_readonly(
+          "maxima", [](const Impact& i) { return extremes(*i.impact, i.report.answers.maximize); })
+      .def_property_readonly(
+          "minima", [](const Impact& i) { return extremes(*i.impact, i.report.answers.minimize); })
       // sampled sets
       .def_property_readonly(
           "samples", [](const Impact& i) { return i.report.set() ? i.report.set()->samples : 0; })
@@ -413,8 +439,7 @@ void define_impacts(py::module_& m) {
       .def_property_readonly("pointed", [](const Checked& c) { return c.report.cone.pointed; })
       .def_property_readonly("searched",
                              [](const Checked& c) { return io::searched_text(c.report.known); })
-      .def_property_readonly("outcomes",
-                             [](const Checked& c) { return c.report.known.outcomes.size(); })
+      .def_property_readonly("incomplete", [](const Checked& c) { return c.report.known.stopped; })
       .def("json", [](const Checked& c, int indent) {
         return whole_json(io::options_json(*c.impact, c.options, c.report.known),
                           io::to_json(*c.impact, c.report), indent);

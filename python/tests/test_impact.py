@@ -161,7 +161,7 @@ def test_integers_will_do():
 
 
 @pytest.mark.parametrize("name, value, says", [
-    ("M", np.eye(2), "M: is 2 x 2; v has 3"), ("M", np.zeros(3), "M: has 1 dimensions"),
+    ("M", np.eye(2), "M: is 2 x 2; v has 3"), ("M", np.zeros(3), "M: is a vector of 3; it must be a matrix"),
     ("Jn", np.zeros((2, 2)), "Jn: has 2 columns"), ("Jn", np.zeros((0, 3)), "Jn: there must be"),
     ("Jt", np.zeros((3, 3)), "Jt: has 3 rows"), ("mu", [1, 2, 3], "mu: has 3 entries"),
     ("mu", -1, "mu: friction must not be negative"), ("v", [], "v: must have at least one"),
