@@ -25,12 +25,17 @@ def sizes(a):
     return " x ".join(map(str, a.shape)) if a.ndim > 1 else f"a vector of {a.size}" if a.ndim else "a number"
 
 
+def depth(value, name):
+    """How many dimensions it has; rows of several lengths are refused."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        raise ValueError(f"{name}: must be numbers in rows of equal length") from None
+
+
 def rows(value, name):
     """A matrix; one row may come as a vector."""
-    try:
-        one = np.ndim(value) == 1 and np.size(value) > 0
-    except ValueError:  # ragged
-        one = False
+    one = depth(value, name) == 1 and np.size(value) > 0
     return array(value, name, 1)[None] if one else array(value, name, 2)
 
 
@@ -42,6 +47,13 @@ def matrix(value, name):
     return array(value, name, 2)
 
 
+def frozen(a):
+    """Read-only, where it is an array: what never changes, and what writing into would change nothing."""
+    if isinstance(a, np.ndarray):
+        a.flags.writeable = False
+    return a
+
+
 def finite(a, name):
     if not np.isfinite(a).all():
         raise ValueError(f"{name}: has a number that is not finite")
@@ -50,7 +62,7 @@ def finite(a, name):
 
 def frictions(mu, contacts, name="mu"):
     """One number for all contacts, or one for each."""
-    if np.ndim(mu) == 0:
+    if depth(mu, name) == 0:
         try:
             return np.full(contacts, float(mu))
         except (TypeError, ValueError):

@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core, _html
-from ._arrays import array, finite, frictions, matrix, rows, vector
+from ._arrays import array, depth, finite, frictions, matrix, rows, vector
 from ._options import MEANINGS, Progress, contact_names, count, law_options, library_words, one_of, run
 from ._options import threads as number_of_threads
 from ._saved import Saved, Written
@@ -368,16 +368,17 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0, names=None, cone=None, e
 
 
 def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0):
-    Jn = rows(Jn, "Jn")
-    bilateral = np.zeros((0, 0)) if A is None else rows(A, "A")
+    M, Jn, v = matrix(M, "M"), rows(Jn, "Jn"), vector(v, "v")
+    A = np.zeros((0, 0)) if A is None else rows(A, "A")
+    mu, e = frictions(mu, len(Jn)), frictions(e, len(Jn), "e")
     options = cone_options(cone, edges) if cone is not None or edges is not None else {}
     Jt = rows(Jt, "Jt")
     if options and len(Jt) == len(Jn):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
-        return Scenario(_core.matrices(matrix(M, "M"), Jn, Jt, frictions(mu, len(Jn)), vector(v, "v"), bilateral,
-                                       contact_names(names), frictions(e, len(Jn), "e"), options),
-                        (_matrices, M, Jn, Jt, mu, v, A, names, cone, edges, e))
+        core = _core.matrices(M, Jn, Jt, mu, v, A, contact_names(names), e, options)
+    M, Jn, Jt, mu, v, A, e = (a.copy() for a in (M, Jn, Jt, mu, v, A, e))  # the caller's may change
+    return Scenario(core, (_matrices, M, Jn, Jt, mu, v, A if A.size else None, names, cone, edges, e))
 
 
 def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, e=0, names=None, cone=None, edges=None, progress=None,
@@ -404,9 +405,10 @@ def _contact_space(G, c, mu, tangents, names, cone, edges, e=0):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
         m = len(c) // (1 + tangents)
-        return Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, m), tangents, contact_names(names),
-                                            frictions(e, m, "e"), cones),
-                        (_contact_space, G, c, mu, tangents, names, cone, edges, e))
+        G, mu, e = matrix(G, "G"), frictions(mu, m), frictions(e, m, "e")
+        core = _core.contact_space(G, c, mu, tangents, contact_names(names), e, cones)
+    G, c, mu, e = (a.copy() for a in (G, c, mu, e))
+    return Scenario(core, (_contact_space, G, c, mu, tangents, names, cone, edges, e))
 
 
 def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangents=1, edges=None, threads=0,
@@ -433,8 +435,9 @@ def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangent
     if k == 0 or k % (1 + tangents):
         raise ValueError(f"c: is {n} x {k}; with {tangents} tangents of every contact it must have {1 + tangents} "
                          f"columns a contact")
-    G = np.asarray(G)
-    G = finite(array(G, "G", 3) if G.ndim == 3 else matrix(G, "G")[None], "G")
+    if isinstance(G, np.ndarray) and G.ndim == 3 and G.strides[0] == 0:
+        G = G[0]  # one for all, broadcast
+    G = finite(array(G, "G", 3) if depth(G, "G") == 3 else matrix(G, "G")[None], "G")
     if G.shape[1:] != (k, k) or G.shape[0] not in (1, n):
         raise ValueError(f"G: is {' x '.join(map(str, G.shape))}; c is {n} x {k}, so G must be {n} x {k} x {k}")
     mu, e = _of_each(mu, "mu", n, m), _of_each(e, "e", n, m)
@@ -444,10 +447,9 @@ def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangent
     edges = 0 if edges is None else count("edges", edges)
     if tangents == 1 and edges:
         raise ValueError("edges: belongs to contacts in space, with two tangents each")
-    whole = [np.ascontiguousarray(np.broadcast_to(a, (n,) + a.shape[1:])) for a in (G, mu, e)]
     tell = Progress("impacts", progress)
     with library_words():
-        result = BatchResult(*_core.batch(whole[0], c, whole[1], whole[2], means, tangents, edges, law,
+        result = BatchResult(*_core.batch(G, c, mu, e, means, tangents, edges, law,
                                           number_of_threads(threads), tell.callback()))
     tell.end(result.incomplete, 3)
     return result
@@ -455,7 +457,7 @@ def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangent
 
 def _of_each(value, name, problems, contacts):
     """One number for all contacts, one for each, or one for each of every problem."""
-    a = np.asarray(frictions(value, contacts, name) if np.ndim(value) < 2 else matrix(value, name))
+    a = np.asarray(frictions(value, contacts, name) if depth(value, name) < 2 else matrix(value, name))
     a = finite(a[None] if a.ndim == 1 else a, name)
     if a.shape[1] != contacts or a.shape[0] not in (1, problems):
         raise ValueError(f"{name}: is {' x '.join(map(str, a.shape))}; there are {problems} problems of {contacts} contacts")

@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core, _html
-from ._arrays import vector
+from ._arrays import frozen, vector
 from ._options import METHOD_OPTIONS, METHODS, checked, count, library_words, number, one_of, run
 from ._saved import Saved
 from ._scenario import Scenario
@@ -80,7 +80,7 @@ class Trajectory(Saved):
 
     def _once(self, what):
         if what not in self._kept:
-            self._kept[what] = getattr(self._core, what)
+            self._kept[what] = frozen(getattr(self._core, what))
         return self._kept[what]
 
     q = property(lambda self: self._once("q"), doc="Coordinates, one row a time [m, rad].")
@@ -227,16 +227,16 @@ class Stepper:
         with library_words():
             self._core = _core.Stepper(scenario._core, options)
         self.scenario = scenario
-        self._force = np.zeros(len(scenario.v))
+        self._force = frozen(np.zeros(len(scenario.v)))
 
     @property
     def force(self):
-        """Generalised force that acts in the steps to come [N, N m]; zero at first."""
+        """Generalised force that acts in the steps to come [N, N m]; zero at first. Set it whole: it is read-only."""
         return self._force
 
     @force.setter
     def force(self, value):
-        force = vector(value, "force").copy()
+        force = frozen(vector(value, "force").copy())
         with library_words():
             self._core.push(force)
         self._force = force

@@ -5,7 +5,7 @@ from html import escape
 
 from . import _core
 from ._html import table
-from ._arrays import finite, vector
+from ._arrays import finite, frozen, vector
 from ._options import count, flag, library_words, number, one_of, text, words
 
 
@@ -71,7 +71,7 @@ class Scenario:
 
     def _of(self, what):
         if self._terms is None:
-            self._terms = self._core.terms
+            self._terms = {name: frozen(value) for name, value in self._core.terms.items()}
         return self._terms[what]
 
     M = property(lambda self: self._of("M"), doc="Inertia at the start [kg, kg m, kg m^2].")

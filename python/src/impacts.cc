@@ -212,19 +212,32 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
   };
   std::vector<Answer> answers(n);
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const double *G0 = G.data(), *c0 = c.data(), *mu0 = mu.data(), *e0 = e.data();
+  // what is given once holds for all
+  const auto of = [](const py::array_t<double>& all, std::size_t k) {
+    return all.data() + (all.shape(0) == 1 ? 0
+                                           : k * static_cast<std::size_t>(all.size()) /
+                                                 static_cast<std::size_t>(all.shape(0)));
+  };
+  Ticker ticker(std::move(show));
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> stop = false;
+  const auto stopped = [&] {
+    const double part = static_cast<double>(std::min(next.load(), n)) / static_cast<double>(n);
+    return stop || !ticker.goes_on(part);
+  };
   const auto solve = [&](std::size_t k) {
-    const ImpactProblem p{.G = Eigen::Map<const Rows>(G0 + k * size * size, size, size),
-                          .c = Eigen::Map<const VectorXd>(c0 + k * size, size),
-                          .mu = Eigen::Map<const VectorXd>(mu0 + k * m, m),
+    const ImpactProblem p{.G = Eigen::Map<const Rows>(of(G, k), size, size),
+                          .c = Eigen::Map<const VectorXd>(of(c, k), size),
+                          .mu = Eigen::Map<const VectorXd>(of(mu, k), m),
                           .tangents = tangents,
                           .edges = edges,
-                          .e = Eigen::Map<const VectorXd>(e0 + k * m, m),
+                          .e = Eigen::Map<const VectorXd>(of(e, k), m),
                           .restitution = means};
     Answer& a = answers[k];
     Ambiguity known;
     if (law == "all") {
-      known = ambiguity(p, {.threads = 1});
+      known = ambiguity(p, {.threads = 1, .stop = stopped});
+      if (known.stopped) return;  // it was not done
       for (const FoundOutcome& o : known.outcomes) a.outcomes.push_back(o);
     } else if (law == "sequential") {
       known.sequential = sequential(p);
@@ -242,15 +255,12 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
     }
     if (const std::optional<bool> is = known.unique()) a.unique = *is;
   };
-  Ticker ticker(std::move(show));
   std::size_t failed = n;
   std::string why;
   {
     py::gil_scoped_release without;
-    std::atomic<std::size_t> next = 0;
-    std::atomic<bool> stop = false;
     std::mutex trouble;
-    const auto work = [&](bool reports) {
+    const auto work = [&] {
       for (std::size_t k = next++; k < n && !stop; k = next++) {
         try {
           solve(k);
@@ -259,15 +269,14 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
           if (k < failed) failed = k, why = error.what();
           stop = true;
         }
-        if (reports && !ticker.goes_on(static_cast<double>(k) / static_cast<double>(n)))
-          stop = true;
+        if (stopped()) stop = true;
       }
     };
     const unsigned cores = threads > 0 ? static_cast<unsigned>(threads)
                                        : std::max(1u, std::thread::hardware_concurrency());
     std::vector<std::thread> pool;
-    for (unsigned i = 1; i < std::min<std::size_t>(cores, n); ++i) pool.emplace_back(work, false);
-    work(true);
+    for (unsigned i = 1; i < std::min<std::size_t>(cores, n); ++i) pool.emplace_back(work);
+    work();
     for (std::thread& t : pool) t.join();
   }
   if (failed < n) throw io::InputError("problem " + std::to_string(failed) + ": " + why);
