@@ -109,7 +109,8 @@ def wrong_commands(name, text, program, known):
 def unlisted(docs):
     """Pages that no table of contents leads to."""
     pages = {path.resolve() for path in docs.rglob("*.md")}
-    listed = {(path.parent / f"{line.strip()}.md").resolve() for path in pages
+    named = re.compile(r".*<(.*)>")  # Title <page>
+    listed = {(path.parent / (named.sub(r"\1", line).strip() + ".md")).resolve() for path in pages
               for language, block in blocks(path.read_text(encoding="utf-8")) if language == "{toctree}"
               for line in block.splitlines()}
     for path in sorted(pages - listed - {(docs / "index.md").resolve()}):

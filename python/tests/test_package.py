@@ -30,6 +30,25 @@ def test_everything_public_says_what_it_is():
             assert thing.__doc__, name
 
 
+def test_what_can_be_called_has_an_example_that_runs():
+    for name in routh.__all__:
+        thing = getattr(routh, name)
+        record = isinstance(thing, type) and (issubclass(thing, tuple) or thing.__init__ is object.__init__)
+        made = {"BranchTree", "MeasuredResult"}  # by the function that is shown
+        if isinstance(thing, (types.FunctionType, type)) and not record and name not in made | {"from_mujoco"}:
+            assert ">>>" in thing.__doc__, name
+
+
+def test_the_reference_has_everything_public():
+    page = HERE.parents[1] / "docs" / "python-reference.md"
+    if not page.exists():
+        pytest.skip("the tests are not beside the documentation")
+    shown = page.read_text()
+    for name in routh.__all__:
+        if isinstance(getattr(routh, name), (types.FunctionType, type)):
+            assert f"routh.{name}\n" in shown, name
+
+
 @pytest.mark.parametrize("example", sorted(p.name for p in (HERE.parent / "examples").glob("*.py")))
 def test_examples_run(example, capsys):
     runpy.run_path(str(HERE.parent / "examples" / example), run_name="__main__")
