@@ -246,11 +246,15 @@ def test_results_show_themselves_in_notebooks(block):
     evil = routh.impact(**block, names=["<script>alert(1)</script>", "B"])._repr_html_()
     assert "<script>alert" not in evil
     assert "<table>" in routh.load("compass-gait").check()._repr_html_()
+    # notebooks keep what they show: large drawings come as pixels
+    large = routh.load("compass-gait").impact()._repr_html_()
+    assert len(large) < 500_000 and ("<svg" in large or "data:image/png;base64," in large)
     assert "friction" in routh.load("rocking-block")._repr_html_()
 
 
 def test_figures_are_drawn(block, tmp_path):
     pytest.importorskip("matplotlib")
+    import pickle
     import matplotlib.pyplot as plt
     r = routh.impact(**block)
     for result in [r, r.set(samples=500)] + ([r.exact()] if routh.has_exact else []):
@@ -260,6 +264,12 @@ def test_figures_are_drawn(block, tmp_path):
         low, high = figure.axes[0].get_xlim()
         assert high - low > 1e-3
         plt.close(figure)
+    # notebooks ask this before they show it; elsewhere it stays open
+    figure = pickle.loads(pickle.dumps(r.plot()))
+    with pytest.raises(NotImplementedError):
+        figure._ipython_display_()
+    assert plt.fignum_exists(figure.number)
+    plt.close(figure)
     axes = plt.subplots(1, 3)[1]
     assert r.plot(axes) is axes[0].figure
     with pytest.raises(ValueError, match="axes"):
