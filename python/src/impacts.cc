@@ -89,6 +89,7 @@ std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::obj
   const auto each = static_cast<std::uint64_t>(2 * made->impact->problem().c.size() +
                                                made->impact->scenario.v.size());
   if (made->asked.law == "set") made->asked.packed = kPackedNumbers / each;
+  const bool compare = options.contains("compare");
   Ticker ticker(std::move(show));
   made->asked.stop = ticker.stop();
   made->asked.progress = ticker.counter<std::uint64_t>();
@@ -103,7 +104,7 @@ std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::obj
     if (made->asked.law == "set" && io::set_options(*made->impact, made->asked).samples < 1 << 14)
       made->asked.progress = {};
     made->report = io::ask(*made->impact, made->asked);
-    if (options.contains("compare"))
+    if (compare)
       made->report.comparison = io::compare_with_mujoco(*made->impact, made->report);
     if (const SetResult* set = made->report.set(); set && set->packed.impulse.size() > 0)
       made->velocities = io::lift_velocities(*made->impact, set->packed.impulse);
