@@ -14,9 +14,10 @@ library; a mistake is a ValueError that says what to change.
 from . import lcp
 from ._core import has_exact, has_models
 from ._core import version as __version__
+from ._batch import BatchResult, impact_batch
 from ._ensemble import Branch, BranchTree, EnsembleResult, Group, Run, branch, ensemble
-from ._impact import (BatchResult, CheckResult, Containment, ExactSet, Extreme, ImpactResult, Outcome, Piece, SampledSet,
-                      impact, impact_batch, impact_in_contact_space)
+from ._impact import (CheckResult, Containment, ExactSet, Extreme, ImpactResult, Outcome, Piece, SampledSet,
+                      impact, impact_in_contact_space)
 from ._measured import MeasuredResult, MeasuredRow, measured
 from ._motion import Event, Inclusion, Instant, State, Stepper, Trajectory, Zeno, at_start, simulate, stepper
 from ._mujoco import from_mujoco

@@ -14,7 +14,7 @@ import routh
 from conftest import needs_models
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODULES = ["_ensemble", "_impact", "_measured", "_motion", "_scenario", "_selected", "_system", "lcp"]
+MODULES = ["_batch", "_ensemble", "_impact", "_measured", "_motion", "_scenario", "_selected", "_system", "lcp"]
 
 
 @pytest.mark.parametrize("name", MODULES)
