@@ -11,6 +11,7 @@ import ast
 import contextlib
 import html.parser
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -95,6 +96,10 @@ def wrong_commands(name, text, program, known):
                 option = word.split("=")[0]
                 if re.fullmatch(r"--[a-z][a-z-]*", option) and option not in known["help"][found[1]]:
                     yield f"{name}: routh {found[1]} has no option {option}"
+            items = re.search(r"\{all,([a-z0-9,-]+)\}", known["help"][found[1]]) if found[1] == "reproduce" else None
+            for word in itertools.takewhile(lambda w: not w.startswith("-"), words) if items else ():
+                if word not in ("all", *items[1].split(",")):
+                    yield f"{name}: routh reproduce has no {word}"
             first = next((w for w in words if not w.startswith("-")), "")
             if found[1] in ("impact", "check", "simulate", "ensemble", "show") and re.fullmatch(r"[a-z0-9-]+", first) \
                     and first not in known["scenarios"]:
@@ -104,7 +109,8 @@ def wrong_commands(name, text, program, known):
 def unlisted(docs):
     """Pages that no table of contents leads to."""
     pages = {path.resolve() for path in docs.rglob("*.md")}
-    listed = {(path.parent / f"{line.strip()}.md").resolve() for path in pages
+    named = re.compile(r".*<(.*)>")  # Title <page>
+    listed = {(path.parent / (named.sub(r"\1", line).strip() + ".md")).resolve() for path in pages
               for language, block in blocks(path.read_text(encoding="utf-8")) if language == "{toctree}"
               for line in block.splitlines()}
     for path in sorted(pages - listed - {(docs / "index.md").resolve()}):

@@ -58,9 +58,10 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
 }
 
 std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
-  std::string text = fmt::format("{}\n{} branches{}\n\n    time [s]   ways  outcomes  word\n",
-                                 scenario.title, tree.branches.size(),
-                                 tree.complete ? "" : " (the limit was reached: incomplete)");
+  std::string text =
+      fmt::format("{}\n{} branches{}\n\n    time [s]   ways  outcomes  word\n", scenario.title,
+                  tree.branches.size(),
+                  tree.complete ? "" : " (incomplete: stopped, or the limit was reached)");
   text += describe_notes(scenario);
   for (const Branch& b : tree.branches) {
     text +=
@@ -85,7 +86,8 @@ int run_ensemble(const EnsembleArguments& a) {
   io::check_budget(moves.end, moves.step, moves.every, numbers * (places.plot.empty() ? 1 : kFan));
 
   if (a.branch > 0) {
-    const BranchTree tree = branch(*scenario.moving(), start, moves.motion, a.branch);
+    const BranchTree tree =
+        branch(*scenario.moving(), start, moves.motion, a.branch, 10'000, interrupted);
     io::Json json = io::to_json(scenario, tree);
     json["options"] = moves.options;
     json["options"]["branch"] = a.branch;

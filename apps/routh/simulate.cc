@@ -159,18 +159,12 @@ int run_simulate(const SimulateArguments& a) {
   course.impulses = a.domain == "s";
   const io::Method& way = io::method_of(scenario, course);
   const std::string& method = way.name;
-  if (scenario.model() && a.domain == "s")
-    throw io::InputError(fmt::format("{}: a model in space moves by --method time-stepping, over t",
-                                     a.scenario.name));
+  if (a.domain == "s") io::check_inclusion(scenario, way);
   if (scenario.model() && a.at_start)
     throw io::InputError(
         fmt::format("--at-start: {} is a model in space; only --method hybrid of planar mechanisms "
                     "knows the forces at an instant",
                     a.scenario.name));
-  if (a.domain == "s" && method == "event-selected")
-    throw io::InputError(
-        "--domain s: the springs of --method event-selected bounce, P1 (53) does not; use another "
-        "method");
   if (method == "event-selected" && !a.places.animate.empty() && !scenario.picture())
     throw io::InputError("--animate: this system has no picture");
   check_arguments(method, a);

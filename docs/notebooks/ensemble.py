@@ -5,7 +5,7 @@
 # often.
 
 # %%
-import numpy as np
+import re
 import routh
 
 m = routh.load("compass-gait")
@@ -33,13 +33,21 @@ print(len(one.words), "word instead of", len(e.words))
 # %% [markdown]
 # ## What follows from the first impact?
 #
-# Runs grouped by what the trailing foot does first, and where the hip is at the end.
+# Runs grouped by the feet that hold right after it, and how high the trailing foot's leg is at the end.
 
 # %%
-ends = e.final_q
-hip = m.coordinates.index(m.coordinates[1])
-first = {}
+leg = m.coordinates.index("trailing.y")
+after = {}
 for run in e.runs:
-    first.setdefault(run.word.split(" ")[1] if " " in run.word else run.word, []).append(run.q[hip])
-for mode, heights in sorted(first.items(), key=lambda item: -len(item[1]))[:5]:
-    print(f"{mode:<12} {len(heights):>4} runs, {m.coordinates[hip]} at the end from {min(heights):.3f} to {max(heights):.3f} m")
+    modes = re.findall("{.*?}", run.word)
+    after.setdefault(modes[1], []).append(run.q[leg])
+for mode, heights in sorted(after.items(), key=lambda item: -len(item[1])):
+    print(f"{mode:<12} {len(heights):>4} runs, {min(heights):.4f} to {max(heights):.4f} m")
+
+# %% [markdown]
+# ## Every way on
+#
+# Instead of drawing, all extreme outcomes of the first impacts may be followed as a tree.
+
+# %%
+print(routh.branch(m, 2, end=0.6))

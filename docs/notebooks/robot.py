@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Your own robot
 #
-# Three ways to bring a robot: a file in MJCF or URDF, a scenario in YAML, or a class in Python.
+# Two ways to bring a robot: a file in MJCF or URDF, or a class in Python. Mechanisms in the plane may also be a scenario in YAML.
 
 # %%
 import numpy as np
@@ -45,6 +45,9 @@ class Box(routh.System):
 
     def forces(self, t, q, v):
         return 9.81 * np.array([np.sin(self.slope), -np.cos(self.slope), 0])
+
+    def potential_energy(self, q):
+        return -self.forces(0, q, None) @ q
 
     def contacts(self, q):
         s, c = np.sin(q[2]), np.cos(q[2])

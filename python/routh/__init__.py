@@ -12,22 +12,25 @@ library; a mistake is a ValueError that says what to change.
 """
 
 from . import lcp
-from ._core import has_exact, has_models, scenario_names, scenario_text
+from ._core import has_exact, has_models
 from ._core import version as __version__
-from ._impact import (BatchResult, CheckResult, ExactSet, ImpactResult, Outcome, Piece, SampledSet,
-                      impact, impact_batch, impact_in_contact_space)
+from ._batch import BatchResult, impact_batch
+from ._ensemble import Branch, BranchTree, EnsembleResult, Group, Run, branch, ensemble
+from ._impact import (CheckResult, Containment, ExactSet, Extreme, ImpactResult, Outcome, Piece, SampledSet,
+                      impact, impact_in_contact_space)
 from ._measured import MeasuredResult, MeasuredRow, measured
-from ._motion import EnsembleResult, Event, Group, Run, State, Stepper, Trajectory, ensemble, simulate, stepper
+from ._motion import Event, Inclusion, Instant, State, Stepper, Trajectory, Zeno, at_start, simulate, stepper
 from ._mujoco import from_mujoco
 from ._options import LAWS, METHODS
-from ._scenario import Scenario, load
+from ._scenario import Scenario, load, scenario_names, scenario_text
 from ._selected import Crossing, SelectedMotion, event_selected
 from ._system import Contact, System
 
 __all__ = [
-    "BatchResult", "CheckResult", "Contact", "Crossing", "EnsembleResult", "Event", "ExactSet", "Group",
-    "ImpactResult", "LAWS", "METHODS", "MeasuredResult", "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
-    "Stepper", "System", "Trajectory", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
-    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "measured", "scenario_names",
-    "scenario_text", "simulate", "stepper", "__version__",
+    "BatchResult", "Branch", "BranchTree", "CheckResult", "Contact", "Containment", "Crossing", "EnsembleResult", "Event",
+    "ExactSet", "Extreme", "Group", "ImpactResult", "Inclusion", "Instant", "LAWS", "METHODS", "MeasuredResult",
+    "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State", "Stepper", "System",
+    "Trajectory", "Zeno", "at_start", "branch", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
+    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "measured", "scenario_names", "scenario_text",
+    "simulate", "stepper", "__version__",
 ]

@@ -36,12 +36,16 @@ class Piece(NamedTuple):
     corners: Floats
     modes: List[str]
 
-class _Extreme(NamedTuple):
+class Extreme(NamedTuple):
     value: float
     contact_velocity: Floats
     velocity: Floats
+    bound: Optional[float]
+    order: Optional[List[str]] = ...
+    path: Optional[Floats] = ...
+    impulses: Optional[Floats] = ...
 
-class _Containment(NamedTuple):
+class Containment(NamedTuple):
     reachable: bool
     distance: float
     nearest: Floats
@@ -81,6 +85,10 @@ class ImpactResult(_Saved):
     @property
     def outcomes(self) -> List[Outcome]: ...
     @property
+    def maxima(self) -> Dict[str, Extreme]: ...
+    @property
+    def minima(self) -> Dict[str, Extreme]: ...
+    @property
     def borderline(self) -> List[Outcome]: ...
     @property
     def unfinished(self) -> List[Outcome]: ...
@@ -109,9 +117,9 @@ class ExactSet(ImpactResult):
     def status(self) -> str: ...
     @property
     def pieces(self) -> List[Piece]: ...
-    def maximize(self, what: str) -> _Extreme: ...
-    def minimize(self, what: str) -> _Extreme: ...
-    def contains(self, c: ArrayLike) -> _Containment: ...
+    def maximize(self, what: str) -> Extreme: ...
+    def minimize(self, what: str) -> Extreme: ...
+    def contains(self, c: ArrayLike) -> Containment: ...
 
 class CheckResult(_Written):
     @property
@@ -124,6 +132,12 @@ class CheckResult(_Written):
     def pointed(self) -> bool: ...
     @property
     def searched(self) -> str: ...
+    @property
+    def incomplete(self) -> bool: ...
+    @property
+    def spreads(self) -> Dict[str, float]: ...
+    @property
+    def worst(self) -> List[Dict[str, Any]]: ...
 
 class BatchResult(NamedTuple):
     offsets: NDArray[np.int64]
@@ -186,8 +200,9 @@ class Scenario:
     def terms(self, q: ArrayLike, v: ArrayLike, t: float = ...) -> Dict[str, Any]: ...
     def impact(self, law: str = ..., progress: Progress = ..., **options: Any) -> ImpactResult: ...
     def check(self, progress: Progress = ...) -> CheckResult: ...
-    def simulate(self, **options: Any) -> Trajectory: ...
-    def ensemble(self, **options: Any) -> EnsembleResult: ...
+    def simulate(self, method: Optional[str] = ..., **options: Any) -> Trajectory: ...
+    def stepper(self, h: Optional[float] = ..., **options: Any) -> Stepper: ...
+    def ensemble(self, runs: int = ..., seed: int = ..., **options: Any) -> EnsembleResult: ...
 
 def load(name: Path, state: Optional[str] = ..., *, qpos: Optional[ArrayLike] = ..., qvel: Optional[ArrayLike] = ...,
          ctrl: Optional[ArrayLike] = ..., drop: Optional[float] = ..., as_is: bool = ..., floating: bool = ..., floor: bool = ..., cone: Optional[str] = ..., edges: Optional[int] = ...,
@@ -227,6 +242,33 @@ class Event(NamedTuple):
     v_plus: Floats
     impulse: Floats
     outcomes: int
+    continuations: List[str]
+    mode_before: Optional[List[str]] = ...
+    mode_after: Optional[List[str]] = ...
+
+class Zeno(NamedTuple):
+    time: float
+    q: Floats
+    v: Floats
+    ratio: float
+    period: int
+    error: float
+
+class Inclusion(NamedTuple):
+    s: Floats
+    t: Floats
+    q: Floats
+    v: Floats
+    rate: Floats
+    normal_rate: Floats
+    zeno: Optional[float]
+    residual: float
+
+class Instant(NamedTuple):
+    mode: List[str]
+    acceleration: Floats
+    normal: Floats
+    tangential: Floats
 
 class State(NamedTuple):
     time: float
@@ -252,6 +294,14 @@ class Trajectory(_Saved):
     @property
     def energy(self) -> Floats: ...
     @property
+    def v_raw(self) -> Floats: ...
+    @property
+    def modes(self) -> List[List[str]]: ...
+    @property
+    def zeno(self) -> List[Zeno]: ...
+    @property
+    def inclusion(self) -> Optional[Inclusion]: ...
+    @property
     def events(self) -> List[Event]: ...
     @property
     def steps(self) -> int: ...
@@ -264,6 +314,9 @@ class Trajectory(_Saved):
 
 def simulate(what: Union[Scenario, System, Path], method: Optional[str] = ..., *, q: Optional[ArrayLike] = ...,
              v: Optional[ArrayLike] = ..., progress: Progress = ..., **options: Any) -> Trajectory: ...
+
+def at_start(what: Union[Scenario, System, Path], *, q: Optional[ArrayLike] = ..., v: Optional[ArrayLike] = ...,
+             **options: Any) -> Instant: ...
 
 class Stepper:
     scenario: Scenario
@@ -291,11 +344,11 @@ def stepper(what: Union[Scenario, System, Path], h: Optional[float] = ..., *, q:
 
 class Group(NamedTuple):
     name: str
-    count: int
+    count: int  # type: ignore[assignment]
     first: int
 
 class Run(NamedTuple):
-    index: int
+    index: int  # type: ignore[assignment]
     status: str
     time: float
     q: Floats
@@ -333,6 +386,27 @@ class EnsembleResult(_Saved):
 def ensemble(what: Union[Scenario, System, Path], runs: int = ..., seed: int = ..., *, law: str = ...,
              method: Optional[str] = ..., q: Optional[ArrayLike] = ..., v: Optional[ArrayLike] = ..., threads: int = ...,
              keep: int = ..., progress: Progress = ..., **options: Any) -> EnsembleResult: ...
+
+class Branch(NamedTuple):
+    parent: int
+    depth: int
+    choice: int
+    ways: int
+    outcomes: int
+    state: State
+    final: State
+    word: str
+
+class BranchTree(_Written):
+    scenario: Scenario
+    @property
+    def incomplete(self) -> bool: ...
+    @property
+    def branches(self) -> List[Branch]: ...
+    def __len__(self) -> int: ...
+
+def branch(what: Union[Scenario, System, Path], depth: int, *, method: Optional[str] = ..., q: Optional[ArrayLike] = ...,
+           v: Optional[ArrayLike] = ..., progress: Progress = ..., **options: Any) -> BranchTree: ...
 
 class MeasuredRow(NamedTuple):
     line: str

@@ -1,5 +1,6 @@
 """Results for notebooks: tables, and figures as SVG."""
 
+import base64
 import tempfile
 from html import escape
 from pathlib import Path
@@ -13,8 +14,11 @@ def table(head, rows):
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
+_MOST_SVG = 300_000  # bytes; notebooks keep what they show
+
+
 def svg(draw):
-    """The first SVG that `draw(name, folder)` writes; nothing where gnuplot is missing."""
+    """The first SVG that `draw(name, folder)` writes, its pixels where it is large; nothing where gnuplot is missing."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             written = draw("figure", folder)
@@ -22,7 +26,9 @@ def svg(draw):
             return ""
         for path in written:
             if path.endswith(".svg"):
-                text = Path(path).read_text(encoding="utf-8")
+                text, pixels = Path(path).read_text(encoding="utf-8"), Path(path).with_suffix(".png")
+                if len(text) > _MOST_SVG and pixels.exists():
+                    return f"<img src='data:image/png;base64,{base64.b64encode(pixels.read_bytes()).decode()}'>"
                 return text[text.find("<svg"):]
     return ""
 

@@ -5,9 +5,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core, _html
-from ._arrays import array, finite, frictions, matrix, vector
-from ._options import MEANINGS, Progress, contact_names, count, law_options, library_words, one_of, run
-from ._options import threads as number_of_threads
+from ._arrays import finite, frictions, matrix, rows, vector
+from ._options import contact_names, count, law_options, library_words, one_of, run
 from ._saved import Saved, Written
 from ._scenario import Scenario, cone_options
 
@@ -34,10 +33,14 @@ class Piece(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """Where a set is largest or smallest in something."""
+    """Where a set is largest or smallest in something, and how that is reached where it was asked with the law."""
     value: float                  #: [m/s], of energy [J]
     contact_velocity: np.ndarray  #: [m/s]
     velocity: np.ndarray          #: generalised [m/s, rad/s]
+    bound: Optional[float]        #: proven: no outcome is beyond
+    order: Optional[list] = None  #: what pushes, phase by phase, in words
+    path: Optional[np.ndarray] = None      #: contact velocities at the ends of these phases, one row each [m/s]
+    impulses: Optional[np.ndarray] = None  #: of these phases [N s]
 
 
 class Containment(NamedTuple):
@@ -84,6 +87,22 @@ class ImpactResult(Saved):
         return self._outcomes
 
     @property
+    def maxima(self):
+        """Law exact: the largest of what `maximize` asked for; law witnesses: of everything. An `Extreme` by name.
+
+        >>> from routh import load
+        >>> top = load("compass-gait").impact(law="witnesses").maxima["normal.B"]
+        >>> top.value <= top.bound, len(top.order) == len(top.path)
+        (True, True)
+        """
+        return {name: Extreme(**e) for name, e in self._core.maxima.items()}
+
+    @property
+    def minima(self):
+        """Law exact: the smallest of what `minimize` asked for; law witnesses: of everything."""
+        return {name: Extreme(**e) for name, e in self._core.minima.items()}
+
+    @property
     def borderline(self):
         """Candidates that rounding can neither confirm nor refute."""
         return [Outcome(**o) for o in self._core.borderline]
@@ -128,7 +147,13 @@ class ImpactResult(Saved):
         return text + (f"\n  .. {more} more" if more > 0 else "") + self._more()
 
     def _more(self):
-        return ""
+        text = ""
+        for what, bound, found in (("largest", "at most", self.maxima), ("smallest", "at least", self.minima)):
+            for name, e in found.items():
+                text += f"\n  {what} {name}: {e.value:.6g} {'J' if name == 'energy' else 'm/s'}"
+                text += f", {bound} {e.bound:.6g}" if e.bound is not None else ""
+                text += "".join(f"\n    {'then ' if k else ''}{phase}" for k, phase in enumerate(e.order or ()))
+        return text
 
     def __repr__(self):
         return f"<routh.{type(self).__name__} by {self.law!r}: {self.verdict}>"
@@ -194,7 +219,10 @@ class ExactSet(ImpactResult):
         return [Piece(*p) for p in self._core.pieces]
 
     def maximize(self, what):
-        """The largest "energy", "normal.NAME" or "tangential.NAME" of an outcome: an `Extreme`."""
+        """The largest "energy", "normal.NAME", "tangential.NAME", "v[K]" or a sum of these with factors: an `Extreme`.
+
+        How it is reached is told where `maximize=` asked for it together with the law, by `maxima`.
+        """
         with library_words():
             return Extreme(**self._core.maximize(str(what)))
 
@@ -210,7 +238,7 @@ class ExactSet(ImpactResult):
 
     def _more(self):
         return "".join(f"\n  piece {k}: dimension {p.dimension}, {len(p.corners)} corners"
-                       for k, p in enumerate(self.pieces[:12], 1))
+                       for k, p in enumerate(self.pieces[:12], 1)) + super()._more()
 
 
 class CheckResult(Written):
@@ -229,9 +257,27 @@ class CheckResult(Written):
     spread = property(lambda self: self._core.spread, doc="Range of contact velocities over all outcomes [m/s].")
     pointed = property(lambda self: self._core.pointed, doc="Is the friction cone? If not the contacts can jam.")
     searched = property(lambda self: self._core.searched, doc="What was searched, in words.")
+    incomplete = property(lambda self: self._core.incomplete, doc="Interrupted: more was to be searched.")
+
+    @property
+    def spreads(self):
+        """Of contacts whose outcomes differ, by name: the range of their velocity [m/s], widest first."""
+        return {c["name"]: c["spread"] for c in self.to_dict()["ambiguous_contacts"]}
+
+    @property
+    def worst(self):
+        """Of a model whose outcome is not unique, for its base and each body that touches: how far its velocity
+        lies from what all contacts at once make of it (`away`), or how fast it slides and lifts [m/s], and `by` which order."""
+        return self.to_dict().get("worst", [])
 
     def __str__(self):
-        return f"{self.verdict}\n  searched: {self.searched}\n  friction cone pointed: {'yes' if self.pointed else 'no'}"
+        text = f"{self.verdict}\n  searched: {self.searched}\n  friction cone pointed: {'yes' if self.pointed else 'no'}"
+        for name, spread in self.spreads.items():
+            text += f"\n  {name}: spreads over {spread:.4g} m/s"
+        for w in self.worst:
+            how = f"{w['away']:.3g} m/s away" if w["base"] else f"slides at up to {w['slides']:.3g}, lifts at up to {w['lifts']:.3g} m/s"
+            text += f"\n  worst for {w['body']}: {how}; {w['by']}"
+        return text
 
     def __repr__(self):
         return f"<routh.CheckResult: {self.verdict}>"
@@ -240,21 +286,6 @@ class CheckResult(Written):
         facts = [("searched", self.searched), ("friction cone pointed", "yes" if self.pointed else "no"),
                  ("spread", f"{self.spread:.4g} m/s")]
         return _html.verdict(self.verdict, self.unique) + _html.table(["", ""], facts)
-
-
-class BatchResult(NamedTuple):
-    """Outcomes of many impacts: those of problem k are rows offsets[k] to offsets[k + 1]."""
-    offsets: np.ndarray             #: one more than there are problems
-    contact_velocities: np.ndarray  #: one row an outcome, normals first [m/s]
-    impulses: np.ndarray            #: one row an outcome [N s]
-    residuals: np.ndarray           #: one an outcome
-    unique: np.ndarray              #: of each problem 1, 0, or -1 where it is not known
-    incomplete: bool                #: interrupted: problems without outcomes may not have been done
-
-    @property
-    def counts(self):
-        """Outcomes of each problem."""
-        return np.diff(self.offsets)
 
 
 def ask(scenario, law, given, progress):
@@ -309,16 +340,17 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0, names=None, cone=None, e
 
 
 def _matrices(M, Jn, Jt, mu, v, A, names, cone, edges, e=0):
-    Jn = matrix(Jn, "Jn")
-    bilateral = np.zeros((0, 0)) if A is None else matrix(A, "A")
+    M, Jn, v = matrix(M, "M"), rows(Jn, "Jn"), vector(v, "v")
+    A = np.zeros((0, 0)) if A is None else rows(A, "A")
+    mu, e = frictions(mu, len(Jn)), frictions(e, len(Jn), "e")
     options = cone_options(cone, edges) if cone is not None or edges is not None else {}
-    Jt = matrix(Jt, "Jt")
+    Jt = rows(Jt, "Jt")
     if options and len(Jt) == len(Jn):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
-        return Scenario(_core.matrices(matrix(M, "M"), Jn, Jt, frictions(mu, len(Jn)), vector(v, "v"), bilateral,
-                                       contact_names(names), frictions(e, len(Jn), "e"), options),
-                        (_matrices, M, Jn, Jt, mu, v, A, names, cone, edges, e))
+        core = _core.matrices(M, Jn, Jt, mu, v, A, contact_names(names), e, options)
+    M, Jn, Jt, mu, v, A, e = (a.copy() for a in (M, Jn, Jt, mu, v, A, e))  # the caller's may change
+    return Scenario(core, (_matrices, M, Jn, Jt, mu, v, A if A.size else None, names, cone, edges, e))
 
 
 def impact_in_contact_space(G, c, mu, tangents=1, law="all", *, e=0, names=None, cone=None, edges=None, progress=None,
@@ -345,59 +377,7 @@ def _contact_space(G, c, mu, tangents, names, cone, edges, e=0):
         raise ValueError(f"{'cone' if edges is None else 'edges'}: belongs to contacts in space, with two tangents each")
     with library_words():
         m = len(c) // (1 + tangents)
-        return Scenario(_core.contact_space(matrix(G, "G"), c, frictions(mu, m), tangents, contact_names(names),
-                                            frictions(e, m, "e"), cones),
-                        (_contact_space, G, c, mu, tangents, names, cone, edges, e))
-
-
-def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangents=1, edges=None, threads=0,
-                 progress=None):
-    """Many impacts of the same size in contact space, on all cores: a `BatchResult`.
-
-    G -- n x k x k, or k x k for all; c -- n x k; mu -- n x m, m, or one number
-    law -- "simultaneous", "sequential", "binary", "lzb" or "all"
-    e, restitution -- as of `routh.impact`; e as mu
-    edges -- in space: of the friction cones; 0: circular (the default)
-
-    >>> b = impact_batch([[1, 0], [0, 1]], [[-1, 1], [-1, 0.2]], 0.5)
-    >>> b.counts, b.contact_velocities
-    (array([1, 1]), array([[0. , 0.5],
-           [0. , 0. ]]))
-    """
-    one_of("law", law, _core.batch_laws())
-    tangents = count("tangents", tangents)
-    if tangents not in (1, 2):
-        raise ValueError(f"tangents {tangents}: must be 1 (planar) or 2 (in space)")
-    c = finite(array(c, "c", 2), "c")
-    n, k = c.shape
-    m = k // (1 + tangents)
-    if k == 0 or k % (1 + tangents):
-        raise ValueError(f"c: is {n} x {k}; with {tangents} tangents of every contact it must have {1 + tangents} "
-                         f"columns a contact")
-    G = np.asarray(G)
-    G = finite(array(G, "G", 3) if G.ndim == 3 else matrix(G, "G")[None], "G")
-    if G.shape[1:] != (k, k) or G.shape[0] not in (1, n):
-        raise ValueError(f"G: is {' x '.join(map(str, G.shape))}; c is {n} x {k}, so G must be {n} x {k} x {k}")
-    mu, e = _of_each(mu, "mu", n, m), _of_each(e, "e", n, m)
-    means = "" if restitution is None else one_of("restitution", restitution, MEANINGS)
-    if means and not (e > 0).any():
-        raise ValueError(f"restitution {means!r}: no contact bounces; give contacts an e above zero")
-    edges = 0 if edges is None else count("edges", edges)
-    if tangents == 1 and edges:
-        raise ValueError("edges: belongs to contacts in space, with two tangents each")
-    whole = [np.ascontiguousarray(np.broadcast_to(a, (n,) + a.shape[1:])) for a in (G, mu, e)]
-    tell = Progress("impacts", progress)
-    with library_words():
-        result = BatchResult(*_core.batch(whole[0], c, whole[1], whole[2], means, tangents, edges, law,
-                                          number_of_threads(threads), tell.callback()))
-    tell.end(result.incomplete, 3)
-    return result
-
-
-def _of_each(value, name, problems, contacts):
-    """One number for all contacts, one for each, or one for each of every problem."""
-    a = np.asarray(frictions(value, contacts, name) if np.ndim(value) < 2 else matrix(value, name))
-    a = finite(a[None] if a.ndim == 1 else a, name)
-    if a.shape[1] != contacts or a.shape[0] not in (1, problems):
-        raise ValueError(f"{name}: is {' x '.join(map(str, a.shape))}; there are {problems} problems of {contacts} contacts")
-    return a
+        G, mu, e = matrix(G, "G"), frictions(mu, m), frictions(e, m, "e")
+        core = _core.contact_space(G, c, mu, tangents, contact_names(names), e, cones)
+    G, c, mu, e = (a.copy() for a in (G, c, mu, e))
+    return Scenario(core, (_contact_space, G, c, mu, tangents, names, cone, edges, e))

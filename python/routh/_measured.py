@@ -71,6 +71,17 @@ def measured(file, scenario=None, *, centre=None, touching=2e-3, samples=300, se
     most -- impacts of each number of contacts that are reported
     compare -- "mujoco": also this simulator, its parameters fitted as those of the laws are
     progress -- True or False to show it, or a function of the part that is done
+
+    Balls that come back with half of their speed:
+
+    >>> import os, tempfile
+    >>> file = os.path.join(tempfile.mkdtemp(), "balls.csv")
+    >>> with open(file, "w") as f:
+    ...     print("vx_minus,vy_minus,w_minus,vx_plus,vy_plus,w_plus,jn_x,jn_y,jn_w,jt_x,jt_y,jt_w", file=f)
+    ...     for speed in range(10, 34):
+    ...         print(f"0,-{speed},0,0,{speed / 2},0,0,1,0,1,0,1", file=f)
+    >>> round(measured(file, samples=20).fits[0]["e"], 2)
+    0.5
     """
     options = {"touching": number("touching", touching, above=0), "samples": count("samples", samples, 1, 10**6),
                "seed": count("seed", seed), "most": count("most", most, 1, 10**6)}

@@ -1,14 +1,13 @@
 """Motions: simulations, one step at a time, ensembles."""
 
 import os
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 from . import _core, _html
-from ._arrays import vector
+from ._arrays import frozen, vector
 from ._options import METHOD_OPTIONS, METHODS, checked, count, library_words, number, one_of, run
-from ._options import threads as number_of_threads
 from ._saved import Saved
 from ._scenario import Scenario
 from ._system import System
@@ -23,6 +22,9 @@ class Event(NamedTuple):
     v_plus: np.ndarray    #: after; equal unless it is an impact
     impulse: np.ndarray   #: [N s] normal and tangential of each contact in turn
     outcomes: int         #: how many the law found; the first was taken
+    continuations: list   #: hybrid: ways on that the laws of contact allow, in words; the first was taken
+    mode_before: Optional[list] = None  #: hybrid: contacts that hold
+    mode_after: Optional[list] = None
 
 
 class State(NamedTuple):
@@ -30,6 +32,28 @@ class State(NamedTuple):
     time: float     #: [s]
     q: np.ndarray
     v: np.ndarray
+
+
+class Zeno(NamedTuple):
+    """Where infinitely many impacts accumulate."""
+    time: float     #: [s]
+    q: np.ndarray
+    v: np.ndarray
+    ratio: float    #: of the times between impacts, from one to the next
+    period: int     #: impacts after which the modes repeat
+    error: float    #: of the time, estimated [s]
+
+
+class Inclusion(NamedTuple):
+    """A motion over s, time and impulse, as a solution of P1 (53): impacts are paths."""
+    s: np.ndarray
+    t: np.ndarray            #: [s]
+    q: np.ndarray            #: one row a point
+    v: np.ndarray
+    rate: np.ndarray         #: dt/ds of the piece that begins at each point
+    normal_rate: np.ndarray  #: normal impulse per s of each contact [N]
+    zeno: Optional[float]    #: s at which impacts accumulate
+    residual: float          #: how far it is from solving (53), relative
 
 
 class Trajectory(Saved):
@@ -56,11 +80,27 @@ class Trajectory(Saved):
 
     def _once(self, what):
         if what not in self._kept:
-            self._kept[what] = getattr(self._core, what)
+            self._kept[what] = frozen(getattr(self._core, what))
         return self._kept[what]
 
     q = property(lambda self: self._once("q"), doc="Coordinates, one row a time [m, rad].")
     v = property(lambda self: self._once("v"), doc="Velocities, one row a time [m/s, rad/s].")
+
+    v_raw = property(lambda self: self._once("v_raw"),
+                     doc="Time-stepping: the velocities v^h of P3 (4.11), not weighted by alpha.")
+    modes = property(lambda self: self._once("modes"),
+                     doc="Hybrid: the contact word, the contacts that hold in each mode in turn.")
+
+    @property
+    def zeno(self):
+        """Hybrid: points where impacts accumulate and were passed, a list of `Zeno`."""
+        return [Zeno(*z) for z in self._once("zeno")]
+
+    @property
+    def inclusion(self):
+        """Where `domain="s"` asked for it, the motion over time and impulse: an `Inclusion`, else None."""
+        path = self._once("inclusion")
+        return None if path is None else Inclusion(**path)
 
     @property
     def events(self):
@@ -120,6 +160,7 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     what -- a scenario, its name, or a `routh.System` with q and v at the start
     method -- "time-stepping", "hybrid", "event-selected" or "compliant" (`routh.METHODS`; default: the scenario's)
     end, every -- [s]; h -- step of time-stepping [s]
+    domain -- "t"; "s": also over time and impulse, where impacts are paths (`inclusion`)
     law, seed -- how impacts are resolved: time-stepping, hybrid
     restitution -- what coefficients of restitution are ratios of: "newton", "poisson" or "stronge"
     alpha, gamma, jacobians, detection, stabilise -- of time-stepping
@@ -147,6 +188,31 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     return Trajectory(made, scenario)
 
 
+class Instant(NamedTuple):
+    """What acts at one state."""
+    mode: list                #: contacts that hold; "A:slip" slides
+    acceleration: np.ndarray  #: [m/s^2, rad/s^2]
+    normal: np.ndarray        #: forces of all contacts [N]
+    tangential: np.ndarray    #: [N]
+
+
+def at_start(what, *, q=None, v=None, **options):
+    """Mode, accelerations and contact forces at the start, as method "hybrid" finds them: an `Instant`.
+
+    pseudo_impulse [s], friction, rtol, strict, law, restitution, project -- as of `routh.simulate`
+
+    >>> now = at_start("massless-leg")
+    >>> len(now.normal) == len(now.tangential)
+    True
+    """
+    scenario = _moving(what, q, v)
+    given = checked(options, METHOD_OPTIONS["hybrid"] - {"end", "every", "domain", "seed"}, "at_start")
+    given["method"] = "hybrid"
+    project = given.pop("project", False)
+    with library_words():
+        return Instant(**_core.at_start(scenario._core, given, project))
+
+
 class Stepper:
     """Time-stepping, one step at a time; forces come from your program.
 
@@ -161,16 +227,16 @@ class Stepper:
         with library_words():
             self._core = _core.Stepper(scenario._core, options)
         self.scenario = scenario
-        self._force = np.zeros(len(scenario.v))
+        self._force = frozen(np.zeros(len(scenario.v)))
 
     @property
     def force(self):
-        """Generalised force that acts in the steps to come [N, N m]; zero at first."""
+        """Generalised force that acts in the steps to come [N, N m]; zero at first. Set it whole: it is read-only."""
         return self._force
 
     @force.setter
     def force(self, value):
-        force = vector(value, "force").copy()
+        force = frozen(vector(value, "force").copy())
         with library_words():
             self._core.push(force)
         self._force = force
@@ -224,106 +290,8 @@ def stepper(what, h=None, *, q=None, v=None, **options):
     0.001
     """
     scenario = _moving(what, q, v)
-    allowed = METHOD_OPTIONS["time-stepping"] - {"end", "every"}
+    allowed = METHOD_OPTIONS["time-stepping"] - {"end", "every", "domain"}
     given = checked({"h": h, **options}, allowed, "a stepper")
     if "seed" in given and given.get("law") != "set":
         raise ValueError("seed: belongs to law 'set'")
     return Stepper(scenario, given)
-
-
-class Group(NamedTuple):
-    """Runs that went the same way."""
-    name: str
-    count: int
-    first: int  #: index of a run that did
-
-
-class Run(NamedTuple):
-    """How one run of an ensemble went; seed and index replay it."""
-    index: int
-    status: str
-    time: float           #: at its end [s]
-    q: np.ndarray         #: at its end
-    v: np.ndarray
-    word: str             #: contact modes it went through; by time-stepping, the contacts of its impacts
-    final_mode: str
-    message: str          #: why it stopped before the end
-    impacts: int
-    energy_start: float   #: [J]
-    energy_end: float     #: [J]
-
-
-class EnsembleResult(Saved):
-    """Many motions from one start.
-
-    >>> e = ensemble("compass-gait", runs=16, end=0.3)
-    >>> sum(w.count for w in e.words)
-    16
-    """
-
-    def __init__(self, core, scenario):
-        self._core, self.scenario = core, scenario
-
-    method = property(lambda self: self._core.method, doc="By which the runs moved.")
-    words = property(lambda self: [Group(*g) for g in self._core.words],
-                     doc="Runs by the contact modes they went through, largest group first.")
-    modes = property(lambda self: [Group(*g) for g in self._core.modes], doc="Runs by their final mode.")
-    reasons = property(lambda self: [Group(*g) for g in self._core.reasons], doc="Why runs stopped before the end.")
-    runs = property(lambda self: [Run(**r) for r in self._core.runs], doc="Every run.")
-    stopped = property(lambda self: self._core.stopped, doc="Before all runs were done?")
-    early = property(lambda self: self._core.early, doc="Runs that stopped before their end.")
-    final_q = property(lambda self: self._core.final_q, doc="Coordinates at the ends, one row a run.")
-    kept = property(lambda self: self._core.kept, doc="(time, q, v) of the first `keep` runs.")
-
-    def __len__(self):
-        return self._core.count
-
-    def plot(self, coordinate=None, axes=None):
-        """The fan of kept motions and where all runs end, with Matplotlib; returns the figure."""
-        from ._plot import plot_ensemble
-        return plot_ensemble(self, coordinate, axes)
-
-    def __str__(self):
-        words = self.words
-        text = f"{self.scenario.name}: {len(self)} runs{', stopped early' if self.stopped else ''}"
-        for w in words[:12]:
-            text += f"\n  {w.count:>6}  {w.name[:90]}"
-        return text + (f"\n  .. {len(words) - 12} more" if len(words) > 12 else "")
-
-    def __repr__(self):
-        return f"<routh.EnsembleResult of {self.scenario.name!r}: {len(self)} runs, {len(self.words)} words>"
-
-    def _repr_html_(self):
-        from html import escape
-        return (f"<p><b>{escape(self.scenario.name)}</b>: {len(self)} runs by {self.method}</p>"
-                + _html.table(["runs", "contact word"], [(w.count, w.name) for w in self.words[:12]])
-                + _html.svg(self._core.draw))
-
-
-def ensemble(what, runs=1024, seed=0, *, law="set", method=None, q=None, v=None, threads=0, keep=200, progress=None,
-             **options):
-    """Many motions from one start, each impact drawn from its set of outcomes: an `EnsembleResult`.
-
-    runs, seed -- the same seed gives the same runs, on any number of threads
-    law -- how impacts are resolved; method -- "hybrid" or "time-stepping"
-    keep -- motions to keep for `kept` and figures
-    end, every [s] and the options of the method: see `routh.simulate`
-
-    >>> ensemble("rocking-block", runs=8, end=0.2).words[0].count > 0
-    True
-    """
-    scenario = _moving(what, q, v)
-    one_of("law", law, _core.through_time())
-    if method is not None:
-        one_of("method", method, ["hybrid", "time-stepping"])
-    name = method or ("time-stepping" if scenario.kind == "model" else "hybrid")
-    allowed = METHOD_OPTIONS[name] - {"law", "seed", "project"}
-    given = checked(options, allowed, f"an ensemble by {name!r}")
-    given["method"] = name
-    runs = count("runs", runs, 1)
-    if runs > 10**7:
-        raise ValueError(f"runs {runs}: at most 10**7 are possible")
-    made = run("ensemble", progress,
-               lambda tell: _core.ensemble(scenario._core, given, runs, count("seed", seed), law,
-                                           number_of_threads(threads), min(count("keep", keep), runs), tell))
-    return EnsembleResult(made, scenario)

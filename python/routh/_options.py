@@ -1,6 +1,7 @@
 """Options: their kinds, where they belong, and what the library says of them."""
 
 import contextlib
+import difflib
 import math
 import numbers
 import operator
@@ -8,6 +9,8 @@ import re
 import sys
 import time
 import warnings
+
+import numpy as np
 
 from . import _core
 
@@ -25,18 +28,21 @@ _LAW_OPTIONS["set"] |= {"max_polyhedra", "max_seconds", "figure"}
 MEANINGS = ["newton", "poisson", "stronge"]
 
 _TIME = {"end", "every"}
+_OVER_S = {"domain"}
 METHOD_OPTIONS = {
-    "time-stepping": _TIME | {"h", "alpha", "gamma", "jacobians", "detection", "stabilise", "law",
+    "time-stepping": _TIME | _OVER_S | {"h", "alpha", "gamma", "jacobians", "detection", "stabilise", "law",
                               "seed", "project", "restitution"},
-    "hybrid": _TIME | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project"},
+    "hybrid": _TIME | _OVER_S | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project"},
     "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness"},
-    "compliant": _TIME | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},
+    "compliant": _TIME | _OVER_S | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},
 }
 
 
 def one_of(name, value, known):
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} {value!r}: known are {', '.join(known)}")
+        near = difflib.get_close_matches(value, known, 1) if isinstance(value, str) else []
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"{name} {value!r}: {meant}known are {', '.join(known)}")
     return value
 
 
@@ -76,9 +82,9 @@ def number(name, value, low=-math.inf, high=math.inf, above=None):
 
 
 def flag(name, value):
-    if not isinstance(value, bool):
+    if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} {value!r}: must be True or False")
-    return value
+    return bool(value)
 
 
 def text(name, value):
@@ -131,6 +137,7 @@ _KINDS = {
     "friction": lambda n, x: one_of(n, x, ["auto", "coulomb", "p4"]),
     "detection": flag, "stabilise": flag, "strict": flag, "exact": flag, "impact_only": flag,
     "restitution": lambda n, x: one_of(n, x, MEANINGS),
+    "domain": lambda n, x: one_of(n, x, ["t", "s"]) == "s",
     "project": flag, "exponent": lambda n, x: number(n, x, 1, 10),
     "law": lambda n, x: one_of(n, x, _core.through_time() + ["plastic"]),
 }
@@ -167,14 +174,23 @@ def law_options(law, given):
     return checked(given, _LAW_OPTIONS[law], f"law {law!r}", _LAW_KINDS)
 
 
+_COMMANDS = {"list": "routh.scenario_names", "show": "routh.scenario_text", "simulate": "routh.simulate", "check": "check"}
+
+
+def _here(command):
+    name, _, value = (command[2] or "").rpartition(" ")
+    return f"{_COMMANDS[command[1]]}({name.lstrip('-') + '=' if name else ''}{repr(value) if value else ''})"
+
+
 @contextlib.contextmanager
 def library_words():
-    """Messages of the library name options as the command does: --final-step is final_step here."""
+    """Messages of the library name options and commands as a shell does: --final-step is final_step here."""
     try:
         yield
     except ValueError as e:
         text = str(e)
-        said = re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda m: m[1].replace("-", "_"), text)
+        said = re.sub(r"'routh (list|show|simulate|check)(?: ([^']*))?'", _here, text)
+        said = re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda m: m[1].replace("-", "_"), said)
         if said == text:
             raise
         raise ValueError(said) from None

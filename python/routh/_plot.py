@@ -1,5 +1,7 @@
 """Figures with Matplotlib."""
 
+import functools
+
 import numpy as np
 
 from . import _core
@@ -17,7 +19,16 @@ def _axes(axes, count, width=3.6, height=3.3):
             raise ValueError(f"axes: {count} are needed, {len(axes)} were given")
         return axes[0].figure, axes
     figure, made = plt.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")
+    figure._ipython_display_ = functools.partial(_once, figure)
     return figure, made.ravel()
+
+
+def _once(figure):
+    """Notebooks show open figures at the end of a cell: one that is shown as the value of the cell is closed before."""
+    import matplotlib.pyplot as plt
+    if "inline" in plt.get_backend():
+        plt.close(figure)
+    raise NotImplementedError  # to IPython: show it as any other
 
 
 def _panels(names, tangents):

@@ -5,7 +5,7 @@ from html import escape
 
 from . import _core
 from ._html import table
-from ._arrays import finite, vector
+from ._arrays import finite, frozen, vector
 from ._options import count, flag, library_words, number, one_of, text, words
 
 
@@ -71,7 +71,7 @@ class Scenario:
 
     def _of(self, what):
         if self._terms is None:
-            self._terms = self._core.terms
+            self._terms = {name: frozen(value) for name, value in self._core.terms.items()}
         return self._terms[what]
 
     M = property(lambda self: self._of("M"), doc="Inertia at the start [kg, kg m, kg m^2].")
@@ -111,15 +111,20 @@ class Scenario:
         from ._impact import check
         return check(self, progress)
 
-    def simulate(self, **options):
+    def simulate(self, method=None, **options):
         """The same as `routh.simulate(self, ..)`."""
         from ._motion import simulate
-        return simulate(self, **options)
+        return simulate(self, method, **options)
 
-    def ensemble(self, **options):
+    def stepper(self, h=None, **options):
+        """The same as `routh.stepper(self, ..)`."""
+        from ._motion import stepper
+        return stepper(self, h, **options)
+
+    def ensemble(self, runs=1024, seed=0, **options):
         """The same as `routh.ensemble(self, ..)`."""
-        from ._motion import ensemble
-        return ensemble(self, **options)
+        from ._ensemble import ensemble
+        return ensemble(self, runs, seed, **options)
 
     def __repr__(self):
         return f"<routh.Scenario {self.name!r}: {self.kind}, {len(self.v)} velocities, {len(self.contacts)} contacts>"
@@ -128,6 +133,25 @@ class Scenario:
         rows = [(name, f"{value:g} {unit}", about) for name, value, unit, about in self._core.parameters]
         return (f"<b>{escape(self.name)}</b>: {escape(self.title)} ({self.kind}, {len(self.v)} velocities, "
                 f"{len(self.contacts)} contacts)" + (table(["parameter", "value", ""], rows) if rows else ""))
+
+
+def scenario_names():
+    """Names of the built-in scenarios.
+
+    >>> "rocking-block" in scenario_names()
+    True
+    """
+    return _core.scenario_names()
+
+
+def scenario_text(name):
+    """The file of a built-in scenario, to begin your own with.
+
+    >>> scenario_text("rocking-block").count("mechanism")
+    1
+    """
+    with library_words():
+        return _core.scenario_text(words("name", name)[0])
 
 
 def load(name, state=None, *, qpos=None, qvel=None, ctrl=None, drop=None, as_is=False, floating=False, floor=False,

@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core
-from ._arrays import array, finite, rows
+from ._arrays import array, finite, frozen, rows
 from ._options import library_words, number, text
 from ._scenario import Scenario
 
@@ -84,16 +84,19 @@ class System:
             raise ValueError("q: a System needs its coordinates at the start")
         q = self._sized(q, "q", self.nq)
         v = self._sized(np.zeros(self.nv) if v is None else v, "v", self.nv)
-        self._listed = None
+        self._keep("_listed", None)
         with library_words():
-            return Scenario(_core.own(self, q, v, type(self).__name__), (_scenario_again, self, q, v))
+            return Scenario(_core.own(self, q, v, type(self).__name__), (_scenario_again, self, q.copy(), v.copy()))
+
+    def _keep(self, name, value):
+        object.__setattr__(self, name, value)  # frozen dataclasses are systems too
 
     #: Contacts and joints at the start: there must be as many ever after.
     _listed = None
 
     def _same_number(self, contacts, joints):
         if self._listed is None:
-            self._listed = (contacts, joints)
+            self._keep("_listed", (contacts, joints))
         for name, now, before in zip(("contacts", "joints"), (contacts, joints), self._listed):
             if now != before:
                 raise ValueError(f"{type(self).__name__}.{name}: returned {before} at first and {now} now; it must return "
@@ -102,20 +105,20 @@ class System:
     def _sizes(self):
         cls = type(self).__name__
         if self.nq is None:
-            self.nq = self.nv
+            self._keep("nq", self.nv)
         for name, what in (("nv", "velocities"), ("nq", "coordinates")):
             n = getattr(self, name)
             if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
                 raise ValueError(f"{cls}.{name}: must be the number of {what}, and is {n!r}")
-            setattr(self, name, int(n))
+            self._keep(name, int(n))
         if self.nq != self.nv and not self._overrides("integrate"):
             raise ValueError(f"{cls}.integrate(q, v, dt): must be written where nq and nv differ")
         if self.coordinates is None:
-            self.coordinates = [f"q{i}" for i in range(self.nq)]
+            self._keep("coordinates", [f"q{i}" for i in range(self.nq)])
         if self.velocities is None:
-            self.velocities = list(self.coordinates) if self.nq == self.nv else [f"v{i}" for i in range(self.nv)]
+            self._keep("velocities", self.coordinates if self.nq == self.nv else [f"v{i}" for i in range(self.nv)])
         for name, n in (("coordinates", self.nq), ("velocities", self.nv)):
-            setattr(self, name, [str(word) for word in getattr(self, name)])
+            self._keep(name, [str(word) for word in getattr(self, name)])
             if len(getattr(self, name)) != n:
                 raise ValueError(f"{cls}.{name}: has {len(getattr(self, name))} names; there are {n}")
 
@@ -198,7 +201,7 @@ class System:
         return (self._sized(A, "joints", len(A), self.nv), self._sized(np.atleast_1d(gaps), "joints", len(A)))
 
     def _terms(self, t, q, v):
-        nv = self.nv
+        nv, q, v = self.nv, frozen(q), frozen(v)  # a method that writes into them would mislead the next
         if q.shape != (self.nq,) or v.shape != (nv,):
             raise ValueError(f"q, v: have {q.size} and {v.size} entries; there are {self.nq} and {nv}")
         M = self._sized(self.mass(q), "mass", nv, nv)
@@ -228,15 +231,17 @@ class System:
         return K
 
     def _gaps(self, q):
+        q = frozen(q)
         contacts, joints = np.array([c.phi for c in self._contacts(q)]), self._joints(q)[1]
         self._same_number(len(contacts), len(joints))
         return contacts, joints
 
     def _energy(self, q):
-        return number(f"{type(self).__name__}.potential_energy", self.potential_energy(q))
+        return number(f"{type(self).__name__}.potential_energy", self.potential_energy(frozen(q)))
 
     def _moved(self, q, v, dt):
-        return self._sized(self.integrate(q, v, dt), "integrate", self.nq) if self._overrides("integrate") else q + dt * v
+        return self._sized(self.integrate(frozen(q), frozen(v), dt), "integrate", self.nq) if self._overrides("integrate") \
+            else q + dt * v
 
 
 def _scenario_again(system, q, v):

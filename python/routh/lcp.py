@@ -5,6 +5,7 @@
 array([1.33333333, 2.33333333])
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -40,9 +41,10 @@ class Continuum(NamedTuple):
 class Solutions:
     """Every solution: a list of `Solution`, and the continua among them."""
 
-    def __init__(self, all, continua):
-        self.all = all            #: of a continuum its corners
-        self.continua = continua  #: of `Continuum`
+    def __init__(self, all, continua, incomplete=False):
+        self.all = all                #: of a continuum its corners
+        self.continua = continua      #: of `Continuum`
+        self.incomplete = incomplete  #: interrupted: others may exist
 
     def __len__(self):
         return len(self.all)
@@ -71,7 +73,8 @@ def lemke(W, w, *, tolerance=1e-10, max_pivots=0, cover=None):
     """
     W, w = _problem(W, w)
     d = np.zeros(0) if cover is None else finite(vector(cover, "cover"), "cover")
-    return LemkeResult(*_core.lemke(W, w, number("tolerance", tolerance, above=0), count("max_pivots", max_pivots), d))
+    return LemkeResult(*_core.lemke(W, w, number("tolerance", tolerance, above=0),
+                                    count("max_pivots", max_pivots, 0, 2**31 - 1), d))
 
 
 def enumerate(W, w, *, tolerance=1e-10, same=1e-8, max_size=18):
@@ -81,9 +84,11 @@ def enumerate(W, w, *, tolerance=1e-10, same=1e-8, max_size=18):
     [[1.0, 1.0]]
     """
     W, w = _problem(W, w)
-    all_, continua = _core.enumerate(W, w, number("tolerance", tolerance, above=0), number("same", same, above=0),
-                                     count("max_size", max_size, 1))
-    return Solutions([Solution(*s) for s in all_], [Continuum(*c) for c in continua])
+    all_, continua, complete = _core.enumerate(W, w, number("tolerance", tolerance, above=0),
+                                               number("same", same, above=0), count("max_size", max_size, 1, 30))
+    if not complete:
+        warnings.warn("interrupted: this is what there was, it is incomplete", RuntimeWarning, stacklevel=2)
+    return Solutions([Solution(*s) for s in all_], [Continuum(*c) for c in continua], not complete)
 
 
 def residual(W, w, z):

@@ -49,6 +49,58 @@ std::shared_ptr<Many> run(const Scene& given, const py::dict& options, EnsembleO
   return made;
 }
 
+/// A tree of branches.
+struct Tree {
+  Scene scene;
+  io::Json options;
+  BranchTree tree;
+  bool interrupted = false;
+};
+
+std::shared_ptr<Tree> follow(const Scene& given, const py::dict& options, int depth,
+                             py::object show) {
+  const Scene scene = meant(given, options);
+  auto made = std::make_shared<Tree>();
+  made->scene = scene;
+  const io::Scenario& scenario = scene->scenario;
+  io::check_restitution(scenario, "all");
+  const State start{0, scenario.q, scenario.v};
+  const io::Moves moves = io::moves_of(scenario, start, course_of(options));
+  io::check_budget(moves.end, moves.step, moves.every,
+                   static_cast<double>(scenario.q.size() + scenario.v.size() + 4));
+  made->options = moves.options;
+  made->options["branch"] = depth;
+  Ticker ticker(std::move(show));
+  const auto* own = dynamic_cast<const OwnSystem*>(scenario.moving());
+  const auto stop = [&] {
+    return own && own->interrupted() ? !ticker.interrupt() : !ticker.goes_on(0);
+  };
+  {
+    py::gil_scoped_release without;
+    made->tree = branch(*scenario.moving(), start, moves.motion, depth, 10'000, stop);
+  }
+  made->interrupted = ticker.finish();
+  if (own) own->raise_again();
+  return made;
+}
+
+py::list branch_list(const Tree& t) {
+  py::list list;
+  for (const Branch& b : t.tree.branches) {
+    py::dict d;
+    d["parent"] = b.parent;
+    d["depth"] = b.depth;
+    d["choice"] = b.choice;
+    d["ways"] = b.ways;
+    d["outcomes"] = b.outcomes;
+    d["state"] = py::make_tuple(b.state.time, b.state.q, b.state.v);
+    d["final"] = py::make_tuple(b.final.time, b.final.q, b.final.v);
+    d["word"] = b.word;
+    list.append(d);
+  }
+  return list;
+}
+
 py::list groups(const std::vector<EnsembleGroup>& of) {
   py::list list;
   for (const EnsembleGroup& g : of) list.append(py::make_tuple(g.name, g.count, g.first));
@@ -120,6 +172,15 @@ void define_ensembles(py::module_& m) {
         py::gil_scoped_release without;
         return io::draw(x.scene->scenario, x.result, name, folder);
       });
+  py::class_<Tree, std::shared_ptr<Tree>>(m, "Tree")
+      .def_readonly("interrupted", &Tree::interrupted)
+      .def_property_readonly("complete", [](const Tree& t) { return t.tree.complete; })
+      .def_property_readonly("branches", branch_list)
+      .def("json", [](const Tree& t, int indent) {
+        return whole_json(t.options, io::to_json(t.scene->scenario, t.tree), indent);
+      });
+  m.def("branch", follow);
+  m.def("ensemble_method", [](const Scene& scene) { return io::ensemble_method(scene->scenario); });
   m.def("ensemble",
         [](const Scene& scene, const py::dict& options, std::uint64_t runs, std::uint64_t seed,
            const std::string& law, int threads, std::uint64_t keep, py::object show) {

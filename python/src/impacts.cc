@@ -1,13 +1,8 @@
-#include <atomic>
-#include <thread>
-
 #include "module.h"
 #include "routh/impact/ambiguity.h"
-#include "routh/impact/sequential.h"
 #include "routh/io/ask.h"
 #include "routh/io/check.h"
 #include "routh/io/document.h"
-#include "routh/simulate/laws.h"
 #include "ticker.h"
 
 namespace routh::python {
@@ -89,6 +84,7 @@ std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::obj
   const auto each = static_cast<std::uint64_t>(2 * made->impact->problem().c.size() +
                                                made->impact->scenario.v.size());
   if (made->asked.law == "set") made->asked.packed = kPackedNumbers / each;
+  const bool compare = options.contains("compare");
   Ticker ticker(std::move(show));
   made->asked.stop = ticker.stop();
   made->asked.progress = ticker.counter<std::uint64_t>();
@@ -103,8 +99,7 @@ std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::obj
     if (made->asked.law == "set" && io::set_options(*made->impact, made->asked).samples < 1 << 14)
       made->asked.progress = {};
     made->report = io::ask(*made->impact, made->asked);
-    if (options.contains("compare"))
-      made->report.comparison = io::compare_with_mujoco(*made->impact, made->report);
+    if (compare) made->report.comparison = io::compare_with_mujoco(*made->impact, made->report);
     if (const SetResult* set = made->report.set(); set && set->packed.impulse.size() > 0)
       made->velocities = io::lift_velocities(*made->impact, set->packed.impulse);
   }
@@ -154,6 +149,27 @@ py::dict extreme(const io::ImpactCase& impact, const io::Extreme& e) {
   d["value"] = e.value;
   d["contact_velocity"] = e.c;
   d["velocity"] = io::lift_velocity(impact, e.c);
+  d["bound"] = e.bound;
+  if (!e.witness) return d;
+  py::list order;
+  std::vector<VectorXd> path, impulses;
+  for (const WitnessPhase& phase : e.witness->phases) {
+    order.append(io::phase_text(impact, phase));
+    path.push_back(phase.c);
+    impulses.push_back(phase.impulse);
+  }
+  d["order"] = order;
+  d["path"] = rows(path, impact.problem().c.size());
+  d["impulses"] = rows(impulses, impact.problem().c.size());
+  return d;
+}
+
+/// Those that were asked for, by name; what was not found is left out.
+py::dict extremes(const io::ImpactCase& impact, const std::vector<io::Extreme>& list) {
+  py::dict d;
+  for (const io::Extreme& e : list) {
+    if (e.c.size() > 0) d[py::str(e.name)] = extreme(impact, e);
+  }
   return d;
 }
 
@@ -165,111 +181,6 @@ const std::vector<Polytope>& pieces(const Impact& i) {
 
 py::object unique(const Ambiguity& known) {
   return known.unique() ? py::object(py::bool_(*known.unique())) : py::object(py::none());
-}
-
-/// Laws that list their outcomes.
-std::vector<std::string> batch_laws() {
-  std::vector<std::string> names;
-  for (const Law& law : laws()) {
-    if (law.outcomes || law.name == "sequential" || law.name == "all") names.push_back(law.name);
-  }
-  return names;
-}
-
-/// Many problems of one size on all cores: offsets of each problem's outcomes, and all outcomes.
-py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
-                const py::array_t<double>& mu, const py::array_t<double>& e,
-                const std::string& restitution, int tangents, int edges, const std::string& law,
-                int threads, py::object show) {
-  const Restitution means = io::restitution_named(restitution);
-  io::check_restitution(means, law);
-  const auto n = static_cast<std::size_t>(c.shape(0));
-  const Eigen::Index size = c.shape(1), m = mu.shape(1);
-  struct Answer {
-    std::vector<Outcome> outcomes;
-    int unique = -1;  // not known
-  };
-  std::vector<Answer> answers(n);
-  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const double *G0 = G.data(), *c0 = c.data(), *mu0 = mu.data(), *e0 = e.data();
-  const auto solve = [&](std::size_t k) {
-    const ImpactProblem p{.G = Eigen::Map<const Rows>(G0 + k * size * size, size, size),
-                          .c = Eigen::Map<const VectorXd>(c0 + k * size, size),
-                          .mu = Eigen::Map<const VectorXd>(mu0 + k * m, m),
-                          .tangents = tangents,
-                          .edges = edges,
-                          .e = Eigen::Map<const VectorXd>(e0 + k * m, m),
-                          .restitution = means};
-    Answer& a = answers[k];
-    Ambiguity known;
-    if (law == "all") {
-      known = ambiguity(p, {.threads = 1});
-      for (const FoundOutcome& o : known.outcomes) a.outcomes.push_back(o);
-    } else if (law == "sequential") {
-      known.sequential = sequential(p);
-      for (const SequentialOutcome& s : known.sequential->outcomes) a.outcomes.push_back(s.outcome);
-      known = judged(p, std::move(known));
-    } else if (law == "simultaneous") {
-      known.simultaneous = simultaneous(p);
-      a.outcomes = known.simultaneous->outcomes;
-      known = judged(p, std::move(known));
-    } else {
-      Listed listed = law_named(law).outcomes(p, {});
-      known.listed = a.outcomes = std::move(listed.outcomes);
-      known.all_listed = listed.all;
-      known = judged(p, std::move(known));
-    }
-    if (const std::optional<bool> is = known.unique()) a.unique = *is;
-  };
-  Ticker ticker(std::move(show));
-  std::size_t failed = n;
-  std::string why;
-  {
-    py::gil_scoped_release without;
-    std::atomic<std::size_t> next = 0;
-    std::atomic<bool> stop = false;
-    std::mutex trouble;
-    const auto work = [&](bool reports) {
-      for (std::size_t k = next++; k < n && !stop; k = next++) {
-        try {
-          solve(k);
-        } catch (const std::exception& error) {
-          const std::lock_guard lock(trouble);
-          if (k < failed) failed = k, why = error.what();
-          stop = true;
-        }
-        if (reports && !ticker.goes_on(static_cast<double>(k) / static_cast<double>(n)))
-          stop = true;
-      }
-    };
-    const unsigned cores = threads > 0 ? static_cast<unsigned>(threads)
-                                       : std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::thread> pool;
-    for (unsigned i = 1; i < std::min<std::size_t>(cores, n); ++i) pool.emplace_back(work, false);
-    work(true);
-    for (std::thread& t : pool) t.join();
-  }
-  if (failed < n) throw io::InputError("problem " + std::to_string(failed) + ": " + why);
-  const bool interrupted = ticker.finish();
-
-  std::size_t total = 0;
-  for (const Answer& a : answers) total += a.outcomes.size();
-  py::array_t<std::int64_t> offsets(static_cast<py::ssize_t>(n + 1));
-  py::array_t<std::int8_t> is_unique(static_cast<py::ssize_t>(n));
-  const auto count = static_cast<py::ssize_t>(total);
-  py::array_t<double> c_plus({count, size}), impulse({count, size}), residual(count);
-  std::int64_t at = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    offsets.mutable_at(k) = at;
-    is_unique.mutable_at(k) = static_cast<std::int8_t>(answers[k].unique);
-    for (const Outcome& o : answers[k].outcomes) {
-      std::copy(o.c_plus.begin(), o.c_plus.end(), c_plus.mutable_data(at, 0));
-      std::copy(o.impulse.begin(), o.impulse.end(), impulse.mutable_data(at, 0));
-      residual.mutable_at(at++) = o.residual;
-    }
-  }
-  offsets.mutable_at(n) = at;
-  return py::make_tuple(offsets, c_plus, impulse, residual, is_unique, interrupted);
 }
 
 void define_result(py::module_& m) {
@@ -323,6 +234,11 @@ void define_result(py::module_& m) {
              py::gil_scoped_release without;
              return io::draw(*i.impact, i.report, i.asked, name, folder);
            })
+      // exact sets and witnesses
+      .def_property_readonly(
+          "maxima", [](const Impact& i) { return extremes(*i.impact, i.report.answers.maximize); })
+      .def_property_readonly(
+          "minima", [](const Impact& i) { return extremes(*i.impact, i.report.answers.minimize); })
       // sampled sets
       .def_property_readonly(
           "samples", [](const Impact& i) { return i.report.set() ? i.report.set()->samples : 0; })
@@ -401,8 +317,6 @@ void define_result(py::module_& m) {
 void define_impacts(py::module_& m) {
   define_result(m);
   m.def("impact", ask);
-  m.def("batch", batch);
-  m.def("batch_laws", batch_laws);
 
   py::class_<Checked, std::shared_ptr<Checked>>(m, "Checked")
       .def_readonly("interrupted", &Checked::interrupted)
@@ -413,8 +327,7 @@ void define_impacts(py::module_& m) {
       .def_property_readonly("pointed", [](const Checked& c) { return c.report.cone.pointed; })
       .def_property_readonly("searched",
                              [](const Checked& c) { return io::searched_text(c.report.known); })
-      .def_property_readonly("outcomes",
-                             [](const Checked& c) { return c.report.known.outcomes.size(); })
+      .def_property_readonly("incomplete", [](const Checked& c) { return c.report.known.stopped; })
       .def("json", [](const Checked& c, int indent) {
         return whole_json(io::options_json(*c.impact, c.options, c.report.known),
                           io::to_json(*c.impact, c.report), indent);

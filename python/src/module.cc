@@ -64,6 +64,7 @@ PYBIND11_MODULE(_core, m) {
   pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(python::leave));
 
   python::define_scenarios(m);
+  python::define_batch(m);
   python::define_impacts(m);
   python::define_motions(m);
   python::define_ensembles(m);

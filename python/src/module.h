@@ -28,6 +28,7 @@ using Scene = std::shared_ptr<Loaded>;
 Scene meant(const Scene& scene, const py::dict& options);
 
 void define_scenarios(py::module_& m);
+void define_batch(py::module_& m);
 void define_impacts(py::module_& m);
 void define_motions(py::module_& m);
 void define_ensembles(py::module_& m);

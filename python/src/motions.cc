@@ -2,6 +2,7 @@
 #include "own_system.h"
 #include "routh/io/document.h"
 #include "routh/io/motion.h"
+#include "routh/simulate/mode_kernel.h"
 #include "ticker.h"
 
 namespace routh::python {
@@ -30,6 +31,7 @@ io::Course course_of(const py::dict& options) {
   take(options, "ratio", c.ratio);
   take(options, "damping_ratio", c.damping_ratio);
   take(options, "impact_only", c.impact_only);
+  take(options, "domain", c.impulses);
   return c;
 }
 
@@ -43,6 +45,8 @@ struct Moved {
   std::string method;
   io::Simulated done;
   bool interrupted = false;
+  std::optional<InclusionPath> path;  ///< over time and impulse, where it was asked for
+  InclusionResidual residual;         ///< of that path
 
   const Trajectory& t() const { return done.trajectory; }
   io::Motion motion() const { return {scene->scenario, method, done.options, t()}; }
@@ -57,6 +61,7 @@ std::shared_ptr<Moved> simulate(const Scene& given, const py::dict& options, boo
   const io::Scenario& scenario = scene->scenario;
   const io::Method& method = io::method_of(scenario, course);
   made->method = method.name;
+  if (course.impulses) io::check_inclusion(scenario, method);
   const double end = course.end != 0 ? course.end : scenario.run.simulation.end;
   Ticker ticker(std::move(show));
   const auto* own = dynamic_cast<const OwnSystem*>(scenario.moving());
@@ -67,6 +72,11 @@ std::shared_ptr<Moved> simulate(const Scene& given, const py::dict& options, boo
     py::gil_scoped_release without;
     const State start = method.systems ? State{} : io::start_of(scenario, project);
     made->done = io::simulate(scenario, start, course);
+    if (course.impulses) made->done.options["domain"] = "s";
+    if (course.impulses && made->t().status != SimulationStatus::kInterrupted) {
+      made->path = inclusion(*scenario.moving(), made->t());
+      made->residual = inclusion_residual(*scenario.moving(), *made->path, made->done.inclusion);
+    }
   }
   made->interrupted = ticker.finish();
   if (own) own->raise_again();
@@ -91,9 +101,73 @@ py::list events(const Moved& m) {
     d["v_plus"] = e.v_plus;
     d["impulse"] = e.impulse;
     d["outcomes"] = e.outcomes;
+    const std::vector<Contact>& contacts = m.scene->scenario.terms.contacts;
+    py::list ways;
+    for (const Continuation& way : e.continuations)
+      ways.append(to_string(way, e.mode_before, contacts));
+    d["continuations"] = ways;
+    if (!e.mode_after.empty()) {
+      d["mode_before"] = mode_names(e.mode_before, contacts);
+      d["mode_after"] = mode_names(e.mode_after, contacts);
+    }
     list.append(d);
   }
   return list;
+}
+
+/// What hybrid executions tell besides.
+py::list modes(const Moved& m) {
+  py::list list;
+  if (!m.t().hybrid()) return list;
+  for (const Mode& mode : m.t().hybrid()->modes)
+    list.append(mode_names(mode, m.scene->scenario.terms.contacts));
+  return list;
+}
+py::list zeno_points(const Moved& m) {
+  py::list list;
+  if (!m.t().hybrid()) return list;
+  for (const ZenoPoint& z : m.t().hybrid()->zeno)
+    list.append(py::make_tuple(z.state.time, z.state.q, z.state.v, z.ratio, z.period, z.error));
+  return list;
+}
+
+py::object over_s(const Moved& m) {
+  if (!m.path) return py::none();
+  const InclusionPath& p = *m.path;
+  const auto numbers = [](const std::vector<double>& list) {
+    return py::array_t<double>(static_cast<py::ssize_t>(list.size()), list.data());
+  };
+  py::dict d;
+  d["s"] = numbers(p.s);
+  d["t"] = numbers(p.t);
+  d["q"] = rows(p.q, m.scene->scenario.q.size());
+  d["v"] = rows(p.v, m.scene->scenario.v.size());
+  d["rate"] = numbers(p.rate);
+  d["normal_rate"] =
+      rows(p.normal_rate, static_cast<Eigen::Index>(m.scene->scenario.terms.contacts.size()));
+  d["zeno"] = p.zeno >= 0 ? py::object(py::float_(p.zeno)) : py::object(py::none());
+  d["residual"] = m.residual.mean;
+  return d;
+}
+
+py::dict at_start(const Scene& given, const py::dict& options, bool project) {
+  const Scene scene = meant(given, options);
+  const io::Scenario& scenario = scene->scenario;
+  const io::Course course = course_of(options);
+  io::method_of(scenario, course);
+  Instant now;
+  {
+    py::gil_scoped_release without;
+    now = instant(*scenario.moving(), io::start_of(scenario, project),
+                  io::hybrid_options(scenario, course, 1));
+  }
+  if (const auto* own = dynamic_cast<const OwnSystem*>(scenario.moving())) own->raise_interrupt();
+  py::dict d;
+  d["mode"] = mode_names(now.mode, scenario.terms.contacts);
+  d["acceleration"] = now.acceleration;
+  d["normal"] = now.normal;
+  d["tangential"] = now.tangential;
+  return d;
 }
 
 /// A mechanism on which a program pushes as well.
@@ -219,22 +293,39 @@ void define_motions(py::module_& m) {
       .def_property_readonly(
           "v",
           [](const Moved& x) { return rows(x.t().v, x.t().v.empty() ? 0 : x.t().v[0].size()); })
+      .def_property_readonly("v_raw",
+                             [](const Moved& x) {
+                               const std::vector<VectorXd> none;
+                               return rows(x.t().stepping() ? x.t().stepping()->v_raw : none,
+                                           x.scene->scenario.v.size());
+                             })
+      .def_property_readonly("modes", modes)
+      .def_property_readonly("zeno", zeno_points)
+      .def_property_readonly("inclusion", over_s)
       .def_property_readonly("events", events)
       .def("json",
            [](const Moved& x, int indent) {
-             return whole_json(x.done.options, io::to_json(x.motion()), indent);
+             io::Json json = io::to_json(x.motion());
+             if (x.path) json["inclusion"] = io::to_json(*x.path);
+             return whole_json(x.done.options, std::move(json), indent);
            })
       .def("csv", [](const Moved& x) { return io::to_csv(x.motion()); })
       .def("draw",
            [](const Moved& x, const std::string& name, const std::string& folder) {
              py::gil_scoped_release without;
-             return io::draw(x.motion(), name, folder);
+             std::vector<std::string> paths = io::draw(x.motion(), name, folder);
+             if (x.path) {
+               for (std::string& path : io::draw(x.scene->scenario, *x.path, name + "-s", folder))
+                 paths.push_back(std::move(path));
+             }
+             return paths;
            })
       .def("animate", [](const Moved& x, const std::string& path) {
         py::gil_scoped_release without;
         io::animate(x.motion(), path);
       });
   m.def("simulate", simulate);
+  m.def("at_start", at_start);
 
   py::class_<Stepping>(m, "Stepper")
       .def(py::init<Scene, const py::dict&>())

@@ -161,7 +161,7 @@ def test_integers_will_do():
 
 
 @pytest.mark.parametrize("name, value, says", [
-    ("M", np.eye(2), "M: is 2 x 2; v has 3"), ("M", np.zeros(3), "M: has 1 dimensions"),
+    ("M", np.eye(2), "M: is 2 x 2; v has 3"), ("M", np.zeros(3), "M: is a vector of 3; it must be a matrix"),
     ("Jn", np.zeros((2, 2)), "Jn: has 2 columns"), ("Jn", np.zeros((0, 3)), "Jn: there must be"),
     ("Jt", np.zeros((3, 3)), "Jt: has 3 rows"), ("mu", [1, 2, 3], "mu: has 3 entries"),
     ("mu", -1, "mu: friction must not be negative"), ("v", [], "v: must have at least one"),
@@ -246,11 +246,15 @@ def test_results_show_themselves_in_notebooks(block):
     evil = routh.impact(**block, names=["<script>alert(1)</script>", "B"])._repr_html_()
     assert "<script>alert" not in evil
     assert "<table>" in routh.load("compass-gait").check()._repr_html_()
+    # notebooks keep what they show: large drawings come as pixels
+    large = routh.load("compass-gait").impact()._repr_html_()
+    assert len(large) < 500_000 and ("<svg" in large or "data:image/png;base64," in large)
     assert "friction" in routh.load("rocking-block")._repr_html_()
 
 
 def test_figures_are_drawn(block, tmp_path):
     pytest.importorskip("matplotlib")
+    import pickle
     import matplotlib.pyplot as plt
     r = routh.impact(**block)
     for result in [r, r.set(samples=500)] + ([r.exact()] if routh.has_exact else []):
@@ -260,6 +264,12 @@ def test_figures_are_drawn(block, tmp_path):
         low, high = figure.axes[0].get_xlim()
         assert high - low > 1e-3
         plt.close(figure)
+    # notebooks ask this before they show it; elsewhere it stays open
+    figure = pickle.loads(pickle.dumps(r.plot()))
+    with pytest.raises(NotImplementedError):
+        figure._ipython_display_()
+    assert plt.fignum_exists(figure.number)
+    plt.close(figure)
     axes = plt.subplots(1, 3)[1]
     assert r.plot(axes) is axes[0].figure
     with pytest.raises(ValueError, match="axes"):
@@ -322,3 +332,71 @@ def test_lzb_takes_the_stiffness_of_contacts():
         m.impact(law="lzb", exponent=0.5)
     with pytest.raises(ValueError, match="stiffness"):
         m.impact(law="set", stiffness=1)
+
+
+def test_what_is_read_never_changes_behind_its_owner(block):
+    r = routh.impact(**block)
+    m, t, s = routh.load("rocking-block"), routh.simulate("tilted-box", end=0.05), routh.stepper("tilted-box", h=1e-3)
+    for array in (m.M, m.Jn, t.q, t.v, t.time, s.force, r.set(samples=8).velocities):
+        with pytest.raises(ValueError, match="read-only"):
+            array.flat[0] = 99 if array.flat[0] != 99 else 1
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 99
+    r.G[0, 0] = 99  # a copy of one's own
+    assert r.G[0, 0] != 99
+
+
+def test_a_scenario_does_not_follow_the_caller_s_arrays(block):
+    import pickle
+    r = routh.impact(**block)
+    block["M"][0, 0] = 99
+    block["mu"][0] = 0
+    assert pickle.loads(pickle.dumps(r.scenario)).M[0, 0] == 1 == r.scenario.M[0, 0]
+    assert pickle.loads(pickle.dumps(r.scenario)).mu.tolist() == [1, 1]
+
+
+def test_one_contact_may_come_as_one_row_and_sparse_matrices_as_they_are():
+    class Sparse:
+        """As those of SciPy: np.asarray makes nothing of it."""
+        def toarray(self):
+            return np.eye(2)
+
+    o, = routh.impact(Sparse(), [0, 1], [1, 0], 0.5, [1, -1]).outcomes
+    assert np.allclose(o.velocity, [0.5, 0])
+    # joints too: one bilateral row
+    o, = routh.impact(np.eye(2), [0, 1], [1, 0], 0.5, [0, -1], A=[1, 0]).outcomes
+    assert np.allclose(o.velocity, 0)
+
+
+@pytest.mark.parametrize("ask, says", [
+    (lambda: routh.impact([1, 1], [0, 1], [1, 0], 0, [0, -1]), "M: is a vector of 2; it must be a matrix"),
+    (lambda: routh.impact(np.eye(2), [0, 1], [1, 0], 0, [[0], [-1]]), "v: is 2 x 1; it must be a vector"),
+    (lambda: routh.impact(np.eye(2), [0, 1], None, 0, [0, -1]), "Jt: is a number"),
+    (lambda: routh.impact(np.eye(2), [[0, 1], [1]], [1, 0], 0, [0, -1]), "Jn: must be numbers in rows of equal length"),
+    (lambda: routh.impact(np.eye(2), [0, 1], [1, 0], [[1], [1, 2]], [0, -1]), "mu: must be numbers in rows of equal length"),
+    (lambda: routh.impact_batch([[1, 0], [0]], [[-1, 0]], 0.5), "G: must be numbers in rows of equal length"),
+    (lambda: routh.impact_batch(np.eye(2), [[-1, 0]], [[0.5], [1, 2]]), "mu: must be numbers in rows of equal length"),
+    (lambda: routh.load("rocking-block").impact(law="simultanous"), "did you mean 'simultaneous'"),
+    (lambda: routh.load("nothing-like-it.xml"), r"routh.scenario_names\(\) shows"),
+    (lambda: routh.load("plate").impact(), r"routh.simulate\('plate'\) moves it")])
+def test_messages_say_in_python_what_to_do(ask, says):
+    with pytest.raises(ValueError, match=says):
+        ask()
+
+
+def test_one_problem_for_all_is_not_copied():
+    import tracemalloc
+    G, c = np.eye(24), np.ones((2000, 24))
+    tracemalloc.start()
+    for given in (G, np.broadcast_to(G, (2000, 24, 24))):
+        tracemalloc.reset_peak()
+        b = routh.impact_batch(given, c, 0.5, threads=1)
+        # 2000 copies would take 9 MB
+        assert tracemalloc.get_traced_memory()[1] < 4e6 and len(b.unique) == 2000
+    tracemalloc.stop()
+
+
+def test_a_batch_shows_itself():
+    b = routh.impact_batch(np.eye(2), [[-1, 0]] * 3, 0.5)
+    assert repr(b) == "<routh.BatchResult: 3 impacts, 3 outcomes; 3 unique, 0 NOT unique, 0 not known>"
+    assert b._repr_html_().count("<table>") == 2

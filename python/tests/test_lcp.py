@@ -36,3 +36,24 @@ def test_no_solution_is_a_ray():
 def test_bad_problems_are_value_errors(W, w, says):
     with pytest.raises(ValueError, match=says):
         lcp.enumerate(W, w)
+
+
+def test_an_interrupted_enumeration_has_what_it_found():
+    import os
+    import signal
+    import threading
+    n = 24
+    A = np.random.default_rng(0).normal(size=(n, n))
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.warns(RuntimeWarning, match="incomplete"):
+        found = lcp.enumerate(A @ A.T, A[0], max_size=n)
+    assert found.incomplete and not lcp.enumerate([[1]], [-1]).incomplete
+
+
+def test_sizes_that_no_enumeration_ends_for_are_refused():
+    with pytest.raises(ValueError, match="max_size 40: must be at most 30"):
+        lcp.enumerate(np.eye(2), [-1, -1], max_size=40)
+    with pytest.raises(ValueError, match="31 variables, at most 30"):
+        lcp.enumerate(np.eye(31), -np.ones(31), max_size=30)
+    with pytest.raises(ValueError, match="max_pivots"):
+        lcp.lemke(np.eye(2), [-1, -1], max_pivots=2**40)

@@ -216,3 +216,16 @@ def test_the_program_ends_while_a_thread_works(work):
     code = "class Own(routh.System):\n  nv = 1\n  def mass(self, q): return [[1.]]\n  def forces(self, t, q, v): return [0.]\n"
     code = f"import routh, threading, time\n{code}threading.Thread(target=lambda: {work}, daemon=True).start(); time.sleep(.2)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20).returncode == 0
+
+
+def test_the_interpreter_is_not_touched_without_its_lock():
+    """A development build of the interpreter watches over its allocator; so does this mode of any."""
+    code = ("import numpy as np, routh\n"
+            "r = routh.impact(np.eye(2), [0, 1], [1, 0], 0.5, [1, -1]); r.set(samples=16)\n"
+            "routh.load('compass-gait').check(); routh.impact_batch(np.eye(2), [[-1, 0]] * 64, 0.5)\n"
+            "routh.simulate('tilted-box', end=0.1); routh.ensemble('rocking-block', runs=8, end=0.05)\n"
+            "routh.branch('compass-gait', 1, end=0.1); routh.at_start('massless-leg'); routh.stepper('tilted-box', h=1e-3).step(3)\n"
+            "routh.lcp.lemke([[1]], [-1]); routh.lcp.enumerate([[1]], [-1])\n"
+            "if routh.has_exact: r.exact(maximize='energy')\n")
+    done = subprocess.run([sys.executable, "-X", "dev", "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr

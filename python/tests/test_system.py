@@ -291,3 +291,44 @@ def test_a_system_lives_as_long_as_its_scenario():
     del scene
     gc.collect()
     assert there() is None
+
+
+def test_a_system_without_a_picture_is_not_animated():
+    for t in (routh.simulate(Box(), "time-stepping", **START, h=2e-3, end=0.1), routh.simulate("order-test", end=0.1)):
+        with pytest.raises(ValueError, match="no picture"):
+            t.animate("there_is_none.gif")
+
+
+def test_a_method_cannot_change_what_the_next_one_sees():
+    def forces(self, t, q, v):
+        q[1] = 0
+        return [0, -9.81, 0]
+
+    with pytest.raises(ValueError, match="read-only"):
+        routh.simulate(changed(forces=forces), "time-stepping", **START, end=0.1)
+
+
+def test_frozen_dataclasses_are_systems():
+    import dataclasses
+
+    @dataclasses.dataclass(frozen=True)
+    class Ball(routh.System):
+        mass_of_it: float
+        nv = 2
+        def mass(self, q): return self.mass_of_it * np.eye(2)
+        def forces(self, t, q, v): return [0, -10 * self.mass_of_it]
+
+    t = routh.simulate(Ball(2.0), "time-stepping", q=[0, 0], v=[1, 0], h=1e-2, end=1)
+    assert t.q[-1] == pytest.approx([1, -5], abs=1e-9)
+
+
+def test_one_system_serves_several_threads():
+    import threading
+    scene, ends = Box().scenario(**START), []
+    threads = [threading.Thread(target=lambda: ends.append(routh.simulate(scene, "time-stepping", h=2e-3, end=0.1).q[-1]))
+               for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(ends) == 4 and all(np.array_equal(q, ends[0]) for q in ends)

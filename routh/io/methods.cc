@@ -148,6 +148,17 @@ const Method& method_of(const Scenario& scenario, const Course& course) {
   return *found;
 }
 
+void check_inclusion(const Scenario& scenario, const Method& method) {
+  if (scenario.model())
+    throw InputError(
+        fmt::format("{}: a model in space moves by --method time-stepping, over t", scenario.name));
+  if (method.systems)
+    throw InputError(
+        fmt::format("--domain s: the springs of --method {} bounce, P1 (53) does not; use another "
+                    "method",
+                    method.name));
+}
+
 State start_of(const Scenario& scenario, bool project) {
   State start{0, scenario.q, scenario.v};
   if (project) return project_joints(*scenario.moving(), start);
@@ -249,6 +260,12 @@ TimeSteppingOptions time_stepping_options(const Scenario& scenario, const Course
   return o;
 }
 
+std::string ensemble_method(const Scenario& scenario) {
+  const bool many = scenario.terms.contacts.size() > kMostHybrid;
+  return many || (scenario.moving() && scenario.moving()->contacts_vary()) ? "time-stepping"
+                                                                           : "hybrid";
+}
+
 Moves moves_of(const Scenario& scenario, const State& start, const Course& course) {
   if (!scenario.moving())
     throw InputError(
@@ -258,15 +275,11 @@ Moves moves_of(const Scenario& scenario, const State& start, const Course& cours
         "{}: limbs without mass collide by P4's plastic map alone, which leaves nothing to draw; "
         "'routh simulate' moves it",
         scenario.name));
-  const bool vary = scenario.moving()->contacts_vary();
-  const bool many = scenario.terms.contacts.size() > kMostHybrid;
-  const std::string method = !course.method.empty() ? course.method
-                             : vary || many         ? "time-stepping"
-                                                    : "hybrid";
+  const std::string method = course.method.empty() ? ensemble_method(scenario) : course.method;
   if (method != "hybrid" && method != "time-stepping")
     throw InputError(
         fmt::format("--method {}: an ensemble moves by hybrid or time-stepping", method));
-  if (vary && method == "hybrid")
+  if (scenario.moving()->contacts_vary() && method == "hybrid")
     throw InputError("--method hybrid: models of MuJoCo are moved by time-stepping");
   Course each = course;
   each.law.clear(), each.progress = {};

@@ -67,6 +67,9 @@ const std::vector<Method>& methods();
 /// name, or where it does not move what this scenario is.
 const Method& method_of(const Scenario& scenario, const Course& course);
 
+/// Throws InputError where P1 (53) does not speak of such motions, which --domain s asks for.
+void check_inclusion(const Scenario& scenario, const Method& method);
+
 /// Where the scenario begins, with joints closed by `project`. Throws InputError where they are
 /// open.
 State start_of(const Scenario& scenario, bool project);
@@ -91,8 +94,9 @@ struct Moves {
   Json options;
   double end, every, step;
 };
-/// By the method of the course, else hybrid; models, and mechanisms with more than a dozen
-/// contacts, by time-stepping. Throws InputError where nothing moves, or not so.
+/// Hybrid; of models, and of mechanisms with more than a dozen contacts, time-stepping.
+std::string ensemble_method(const Scenario& scenario);
+/// By the method of the course, else by that one. Throws InputError where nothing moves, or not so.
 Moves moves_of(const Scenario& scenario, const State& start, const Course& course);
 
 }  // namespace routh::io

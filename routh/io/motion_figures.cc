@@ -345,6 +345,8 @@ void check_animation(const std::string& path, bool in_space) {
 }
 
 void animate(const Motion& motion, const std::string& path) {
+  if (!motion.scenario.picture() && !motion.scenario.model())
+    throw InputError("--animate: this system has no picture");
   check_animation(path, motion.scenario.model() != nullptr);
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".svg") {

@@ -34,9 +34,11 @@ std::size_t insert_distinct(Solutions& solutions, Solution candidate, double sam
 Solutions enumerate(const Problem& problem, const EnumerateOptions& options) {
   validate(problem);
   const int n = problem.size();
-  if (n > options.max_size) {
+  const int most = std::min(options.max_size, kMostEnumerated);
+  if (n > most) {
     throw std::invalid_argument("lcp::enumerate: " + std::to_string(n) + " variables, at most " +
-                                std::to_string(options.max_size) + " (EnumerateOptions::max_size)");
+                                std::to_string(most) + " (max_size, up to " +
+                                std::to_string(kMostEnumerated) + ")");
   }
   const auto image_of = [&](const VectorXd& z) { return options.image ? options.image(z) : z; };
   Solutions solutions;
@@ -50,6 +52,10 @@ Solutions enumerate(const Problem& problem, const EnumerateOptions& options) {
 
   std::vector<int> in, out;
   for (unsigned support = 0; support < (1u << n); ++support) {
+    if (options.stop && options.stop()) {
+      solutions.complete = false;
+      break;
+    }
     in.clear(), out.clear();
     for (int i = 0; i < n; ++i) (support >> i & 1 ? in : out).push_back(i);
     const MatrixXd block = problem.W(in, in);

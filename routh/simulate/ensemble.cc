@@ -179,7 +179,8 @@ struct Scripted {
   Trajectory trajectory;
   std::vector<int> outcomes;  ///< of every impact
 };
-Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices) {
+Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices,
+                const std::function<bool()>& stop) {
   Scripted run;
   const ImpactLaw law = [&](const ImpactProblem& problem, std::uint64_t) {
     const std::vector<FoundOutcome> found =
@@ -190,7 +191,7 @@ Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices) {
     const int choice = impact < choices.size() ? choices[impact] : 0;
     return ChosenOutcome{found.at(choice), static_cast<int>(found.size())};
   };
-  run.trajectory = motion(law, {});
+  run.trajectory = motion(law, [&](double) { return !stop || !stop(); });
   return run;
 }
 
@@ -206,12 +207,13 @@ bool same_state(const State& a, const State& b, const State& start) {
 }  // namespace
 
 BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
-                  int most) {
+                  int most, const std::function<bool()>& stop) {
   const std::vector<Contact> contacts = system.terms(start.q, start.v, start.time).contacts;
   BranchTree tree;
   std::vector<std::vector<int>> choices;  // that lead to each branch
   const auto grow = [&](int parent, std::vector<int> path) {
-    const Scripted run = follow(motion, path);
+    const Scripted run = follow(motion, path, stop);
+    if (run.trajectory.status == SimulationStatus::kInterrupted) return false;
     Branch b{.parent = parent,
              .depth = static_cast<int>(path.size()),
              .choice = path.empty() ? 0 : path.back(),
@@ -229,24 +231,25 @@ BranchTree branch(const System& system, const State& start, const MotionByLaw& m
       if (other.depth != b.depth || b.depth == 0) continue;
       if (same_state(other.state, b.state, start)) {
         ++other.ways;
-        return;
+        return true;
       }
     }
     tree.branches.push_back(std::move(b));
     choices.push_back(std::move(path));
+    return true;
   };
 
-  grow(-1, {});
+  tree.complete = grow(-1, {});
   for (std::size_t k = 0; k < tree.branches.size(); ++k) {
     if (tree.branches[k].depth == depth) continue;
     for (int choice = 0; choice < tree.branches[k].outcomes; ++choice) {
-      if (static_cast<int>(tree.branches.size()) >= most) {
+      std::vector<int> path = choices[k];
+      path.push_back(choice);
+      if (static_cast<int>(tree.branches.size()) >= most ||
+          !grow(static_cast<int>(k), std::move(path))) {
         tree.complete = false;
         return tree;
       }
-      std::vector<int> path = choices[k];
-      path.push_back(choice);
-      grow(static_cast<int>(k), std::move(path));
     }
   }
   return tree;

@@ -98,13 +98,14 @@ struct Branch {
 
 struct [[nodiscard]] BranchTree {
   std::vector<Branch> branches;  ///< parents before their children; the first is the start
-  bool complete = true;          ///< false: `most` was reached
+  bool complete = true;          ///< false: `most` was reached, or `stop` said so
 };
 
 /// Every extreme outcome (simultaneous and sequential in every order) of the first `depth` impacts.
-/// Branches that reach the same state after the same number of impacts are merged.
+/// Branches that reach the same state after the same number of impacts are merged. `stop` is asked
+/// now and then; true ends the tree with the branches it has.
 BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
-                  int most = 10'000);
+                  int most = 10'000, const std::function<bool()>& stop = {});
 inline BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid,
                          int depth, int most = 10'000) {
   return branch(system, start, motion_by(system, start, hybrid), depth, most);
