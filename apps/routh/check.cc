@@ -64,7 +64,8 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
   }
   line(
       "is a step ambiguous?",
-      !known.set->enumerated ? "not known: too many contacts, each step took one solution"
+      p.bounces() ? "not known: contacts at rest may have several answers, of which one is drawn"
+      : !known.set->enumerated ? "not known: too many contacts, each step took one solution"
       : known.set->ambiguous_steps
           ? fmt::format("yes: {:.0f} % of the steps have several solutions (P1 Assumption 6 fails)",
                         100.0 * static_cast<double>(known.set->ambiguous_steps) /
@@ -76,6 +77,12 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
                      report.polygon_apart > same_velocity(p)
                          ? fmt::format("up to {:.2g} m/s", report.polygon_apart)
                          : "nothing"));
+  if (p.bounces())
+    line("what is restitution a ratio of?",
+         p.restitution == Restitution::kByLaw
+             ? "all at once: of impulses (poisson); else of works (stronge), which may differ; "
+               "--restitution poisson: both alike"
+             : std::string(to_string(p.restitution)));
   line("is the friction cone pointed?", report.cone.pointed ? "yes" : "no: the contacts can jam");
   if (!report.cone.pointed && report.cone.jam.size()) {
     std::string impulses;
@@ -102,6 +109,7 @@ int run_check(const CheckArguments& a) {
   a.places.check();
   io::Scenario scenario = a.scenario.load();
   scenario.run.edges = scenario.run.edges.value_or(0);
+  io::check_restitution(scenario, "all");
   io::ImpactCase impact;
   try {
     impact = io::impact_case(scenario);
@@ -132,6 +140,7 @@ void add_check(CLI::App& app, Session& session) {
   auto a = std::make_shared<CheckArguments>();
   CLI::App* c = app.add_subcommand("check", "is the outcome of an impact well defined?");
   a->scenario.add_to(*c);
+  a->scenario.add_restitution(*c);
   a->scenario.add_contact_options(*c);
   a->places.add_to(*c, session, {{"--json", "write the answers as JSON; - is standard output"}});
   c->callback([a, &session] { session.code = run_check(*a); });

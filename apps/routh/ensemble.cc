@@ -54,6 +54,8 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
   text +=
       fmt::format("\n    {} runs reached the end; largest gain of energy in an impact {:.1e} J\n",
                   r.runs.size() - r.early, gain);
+  if (gain > 0 && scenario.moving()->bounces())
+    text += "    an impact adds energy: the meaning of its coefficients of restitution allows it\n";
   return text;
 }
 

@@ -72,10 +72,20 @@ int run_measured(const MeasuredArguments& a) {
 
 }  // namespace
 
-void reproduce_measured(const std::string& data, const std::string& folder) {
-  const auto make = [&](const std::string& name, const io::MeasuredOptions& reading) {
-    io::MeasuredTable table = io::read_measured(data + "/" + name + ".csv", reading);
-    table.file = name + ".csv";  // wherever it is
+std::vector<PublicData> read_public_data(const std::string& folder) {
+  std::vector<PublicData> data{
+      {.name = "ellipse-impacts", .reading = {}, .table = {}},
+      {.name = "cube-impacts", .reading = {.centre = Eigen::Vector3d(0, 0, 0.0057)}, .table = {}}};
+  for (PublicData& of : data) {
+    of.table = io::read_measured(folder + "/" + of.name + ".csv", of.reading);
+    of.table.file = of.name + ".csv";  // wherever it is
+  }
+  return data;
+}
+
+void reproduce_measured(const std::vector<PublicData>& data, const std::string& folder) {
+  for (const auto& [name, reading, table] : data) {
+    if (interrupted()) return;
     StudyOptions options;
     if (io::has_models()) options.peers = {io::measured_peer("mujoco", table, reading)};
     options.progress = [](double) { return !interrupted(); };
@@ -84,10 +94,9 @@ void reproduce_measured(const std::string& data, const std::string& folder) {
     fmt::print("{}\n", text);
     save(folder, "measured-" + name + ".md", "# " + name + "\n\n```\n" + text + "```\n");
     save(folder, "measured-" + name + ".csv", io::to_csv(table, result));
+    if (!result.complete) return;
     fmt::print("measured: {}\n", io::join(io::draw(table, result, "measured-" + name, folder)));
-  };
-  make("ellipse-impacts", {});
-  if (!interrupted()) make("cube-impacts", {.centre = Eigen::Vector3d(0, 0, 0.0057)});
+  }
 }
 
 void add_measured(CLI::App& app, Session& session) {

@@ -206,6 +206,9 @@ int run_reproduce(const ReproduceArguments& a) {
     throw io::InputError(
         "reproduce measured: needs --data FOLDER with ellipse-impacts.csv and cube-impacts.csv; "
         "docs/measured.md says where they come from");
+  const bool measured = std::find(items.begin(), items.end(), kMeasured) != items.end();
+  const std::vector<PublicData> data =
+      measured ? read_public_data(a.data) : std::vector<PublicData>{};
   io::require_gnuplot();
   // tables are shown where they are made
   if (a.places.quiet() && !std::freopen("/dev/null", "w", stdout)) return kUnfinished;
@@ -213,7 +216,7 @@ int run_reproduce(const ReproduceArguments& a) {
 
   for (const std::string& item : items) {
     if (interrupted()) break;
-    if (item == kMeasured) reproduce_measured(a.data, a.out);
+    if (item == kMeasured) reproduce_measured(data, a.out);
     if (item == "p1-table3") reproduce_table3(a);
     if (item == "p1-outcomes") reproduce_outcomes(a);
     for (const PaperFigure& f : kFigures) {

@@ -18,13 +18,15 @@ using Eigen::VectorXd;
 struct Distribution {
   const ImpactProblem& problem;
   const LzbOptions& options;
+  int steps;
   VectorXd K;              // relative to the largest
   double speed, mobility;  // units: the largest velocity, what an impulse gives at the most
   double unit;             // of works [J]
 
-  Distribution(const ImpactProblem& p, const LzbOptions& o)
+  Distribution(const ImpactProblem& p, const LzbOptions& o, int count)
       : problem(p),
         options(o),
+        steps(count),
         K(o.stiffness.size() ? VectorXd(o.stiffness / o.stiffness.maxCoeff())
                              : VectorXd::Ones(p.contacts())) {
     speed = p.c.lpNorm<Eigen::Infinity>();
@@ -48,7 +50,7 @@ struct Distribution {
       const double quick = problem.G(i, i) / mobility * K[i];
       if (quick > 0) time = std::min(time, std::pow(std::pow(now, 1 - eta) / quick, 1 / (eta + 1)));
     }
-    const double dt = time / options.steps;
+    const double dt = time / steps;
     for (int i = 0; i < m; ++i) {
       const double d = depth(i, E[i]), e = problem.bounce(i), cn = c[i] / speed;
       const double change = cn < 0 ? -cn : e > 0 ? -cn / (e * e) : 0;
@@ -58,6 +60,23 @@ struct Distribution {
     }
   }
 };
+
+constexpr int kFiner = 5;  // of the steps
+
+LzbResult with_steps(const ImpactProblem& problem, const LzbOptions& options, int steps,
+                     bool with_path) {
+  BounceWalk walk(problem, {.limit = options.max_steps});
+  const Distribution rule(problem, options, steps);
+  StepwiseSample s = walk.follow(
+      [&](int step, VectorXd& bound) {
+        rule.bounds(walk.velocity(), walk.springs(), bound);
+        return !(options.stop && step % 16 == 15 && options.stop());
+      },
+      with_path);
+  return {.outcome = std::move(s.sample.outcome),
+          .finished = s.sample.terminated,
+          .path = std::move(s.path)};
+}
 
 }  // namespace
 
@@ -77,20 +96,23 @@ LzbResult lzb(const ImpactProblem& problem, const LzbOptions& options, bool with
   }
   if (!(options.exponent >= 1) || !(options.exponent <= 10))
     throw std::invalid_argument("lzb: exponent must be between 1 and 10");
-  if (options.steps < 1) throw std::invalid_argument("lzb: steps must be positive");
+  if (options.steps < 1 || options.steps > 1'000'000)
+    throw std::invalid_argument("lzb: steps must be positive, and at most a million");
+  if (!(options.tolerance > 0)) throw std::invalid_argument("lzb: tolerance must be positive");
 
   LzbResult result{.outcome = {VectorXd::Zero(problem.c.size()), problem.c}, .finished = true};
   if (with_path) result.path = {problem.c};
   if (!colliding(problem, problem.c)) return result;
-  BounceWalk walk(problem, {.limit = options.max_steps});
-  const Distribution rule(problem, options);
-  StepwiseSample s = walk.follow(
-      [&](int step, VectorXd& bound) {
-        rule.bounds(walk.velocity(), walk.springs(), bound);
-        return !(options.stop && step % 16 == 15 && options.stop());
-      },
-      with_path);
-  return {std::move(s.sample.outcome), s.sample.terminated, std::move(s.path)};
+  result = with_steps(problem, options, options.steps, with_path);
+  const double speed = problem.c.lpNorm<Eigen::Infinity>();
+  result.change = HUGE_VAL;
+  for (int halving = 1; halving <= kFiner && result.change > options.tolerance; ++halving) {
+    LzbResult finer = with_steps(problem, options, options.steps << halving, with_path);
+    if (!finer.finished) break;
+    finer.change = (finer.outcome.c_plus - result.outcome.c_plus).lpNorm<Eigen::Infinity>() / speed;
+    result = std::move(finer);
+  }
+  return result;
 }
 
 }  // namespace routh

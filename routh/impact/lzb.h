@@ -13,6 +13,9 @@ struct LzbOptions {
   Eigen::VectorXd stiffness = {};  ///< K of each contact, positive; empty: all equal
   double exponent = 1.5;           ///< η: 3/2 after Hertz, 1 for linear springs
   int steps = 200;                 ///< in the time in which the quickest contact compresses
+  /// Steps are halved, a few times at the most, until that changes the outcome by less than this
+  /// part of the velocities; infinite: once is enough.
+  double tolerance = 1e-3;
   int max_steps = 1'000'000;       ///< then it is given up
   /// Asked now and then; true gives it up as well.
   std::function<bool()> stop = {};
@@ -21,6 +24,7 @@ struct LzbOptions {
 struct [[nodiscard]] LzbResult {
   Outcome outcome;
   bool finished = false;              ///< false: it was given up, contacts still push
+  double change = 0;                  ///< by the last halving of the steps, relative
   std::vector<Eigen::VectorXd> path;  ///< contact velocities, where they were asked for
 };
 
@@ -35,8 +39,9 @@ struct [[nodiscard]] LzbResult {
 ///
 /// So it is one walk of the set law (bounce_walk.h), with rates that are not drawn. Works are
 /// added up exactly, whatever the step: no energy is gained, and none is lost with e = 1 and no
-/// friction; the rule is followed to second order in the step. Friction is Coulomb's at the
-/// velocity on the way, with circular cones in space.
+/// friction; the rule is followed to second order in the step. Contacts with a small e that others
+/// press on chatter, and need steps much finer than the rest. Friction is Coulomb's at the velocity
+/// on the way, with circular cones in space.
 LzbResult lzb(const ImpactProblem& problem, const LzbOptions& options = {}, bool with_path = false);
 
 }  // namespace routh

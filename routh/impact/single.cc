@@ -140,7 +140,7 @@ SingleResult in_plane(const ImpactProblem& problem, int contact) {
   }
   result.finished = course.done() || course.cn >= -kAtOnce * problem.c.lpNorm<Eigen::Infinity>();
   if (!result.finished) return result;
-  conclude(problem, contact, course.done() ? course.cn : 0, result);
+  conclude(problem, contact, course.done() || course.restitution() ? course.cn : 0, result);
   if (!result.path.empty() && result.finished && ct == 0) result.c_plus[t] = 0;
   return result;
 }
@@ -224,7 +224,7 @@ class InSpace {
       if (!course_.done() && course_.restitution() == restitution && !rest()) return result_;
     }
     result_.finished = true;
-    conclude(problem_, n_, course_.done() ? course_.cn : 0, result_);
+    conclude(problem_, n_, course_.done() || course_.restitution() ? course_.cn : 0, result_);
     if (!result_.path.empty() && result_.path.back().state == ContactState::kSticking)
       result_.c_plus.segment<2>(t_).setZero();
     return result_;

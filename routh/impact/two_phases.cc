@@ -1,6 +1,5 @@
 #include "routh/impact/two_phases.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -8,13 +7,16 @@
 
 #include "routh/impact/modes.h"
 #include "routh/impact/solve_one.h"
+#include "routh/lcp/linear_program.h"
 
 namespace routh {
 namespace {
 
 using Eigen::VectorXd;
 
-constexpr int kStarts = 8;  // of a search where modes are too many
+constexpr int kStarts = 8;           // of a search where modes are too many
+constexpr double kImmobile = 1e-12;  // a normal beside its tangents
+constexpr double kAlike = 1e-7;      // of impulses, relative: linear programs are solved to 1e-9
 
 /// Modes of the second phase: λn = e λc,n and open, or closed.
 std::vector<ContactMode> phase_modes(const ImpactProblem& problem, int contact, double given) {
@@ -58,6 +60,7 @@ class Expansion {
     }
     if (!at.circular() && count <= 4 * options_.max_modes) {
       by_modes(at, given, modes, found.outcomes);
+      found.all = !held(at);
     } else {
       found.all = false;
     }
@@ -70,6 +73,18 @@ class Expansion {
   }
 
  private:
+  /// Does friction hold a contact whose normal cannot move, with as much as it takes? Its modes are
+  /// all singular, and none of them is tried.
+  bool held(const ImpactProblem& at) const {
+    for (int i = 0; i < at.contacts(); ++i) {
+      const double mobility = at.G.diagonal().segment(at.tangent(i), at.tangents).maxCoeff();
+      if (at.mu[i] > 0 && at.G(i, i) <= kImmobile * mobility &&
+          at.c[i] <= velocity_tolerance(problem_))
+        return true;
+    }
+    return false;
+  }
+
   void consider(const ImpactProblem& at, const VectorXd& given, const VectorXd& impulse,
                 const std::vector<int>& zeros, std::vector<Outcome>& outcomes) const {
     if (!impulse.allFinite()) return;
@@ -143,20 +158,102 @@ class Expansion {
   double speed_;
 };
 
-/// Do contacts that press depend on each other, so that other impulses make the same velocity?
-bool redundant(const ImpactProblem& problem, const VectorXd& impulse) {
-  std::vector<int> pressing;
-  for (int i = 0; i < problem.contacts(); ++i) {
-    if (impulse[i] > 0) pressing.push_back(i);
+/// The impulses of compression that lead to the same c'.
+struct Compressions {
+  std::vector<VectorXd> impulses;  ///< the one that was found, then others
+  bool one = true;                 ///< no other presses differently where contacts bounce
+};
+
+/// Contacts that are redundant, or wedged by friction, share an impulse in many ways: a polytope
+///
+///   G λ = G λc,   λn ≥ 0 where c'n = 0,   λt in μ λn conv D, all of it against a slip c't,
+///
+/// whose points with the least and the most λn of each contact that bounces linear programs find.
+class SharedImpulse {
+ public:
+  SharedImpulse(const ImpactProblem& problem, const Outcome& compressed)
+      : problem_(problem), units_(problem), found_(compressed.impulse) {
+    const ImpactProblem& p = units_.problem;
+    const int m = p.contacts(), k = p.tangents;
+    const VectorXd c = compressed.c_plus / units_.speed;
+    const double zero = velocity_tolerance(p);
+    ImpactProblem edged = p;
+    if (p.circular()) edged.edges = kEdges;
+    const Eigen::MatrixXd D = friction_edges(edged);
+    normal_.assign(m, -1);
+    for (int i = 0; i < m; ++i) {
+      if (c[i] > zero) continue;
+      const double mu = p.mu[i], share = 1 / (1 + mu);
+      normal_[i] = add(VectorXd::Unit(c.size(), i), i, -mu * share);
+      if (mu == 0) continue;
+      const VectorXd slip = c.segment(p.tangent(i), k);
+      const auto push = [&](const VectorXd& direction) {
+        VectorXd impulse = VectorXd::Zero(c.size());
+        impulse.segment(p.tangent(i), k) = direction;
+        add(impulse, i, share);
+      };
+      if (slip.norm() <= zero) {
+        for (Eigen::Index e = 0; e < D.cols(); ++e) push(D.col(e));
+        push(VectorXd::Zero(k));  // what is left of the cone
+      } else if (p.circular()) {
+        push(-slip.normalized());
+      } else {
+        const VectorXd brakes = -D.transpose() * slip;
+        for (Eigen::Index e = 0; e < D.cols(); ++e) {
+          if (brakes[e] >= brakes.maxCoeff() - zero) push(D.col(e));
+        }
+      }
+    }
   }
-  if (pressing.size() < 2) return false;
-  Eigen::MatrixXd G = problem.G(pressing, pressing);
-  const VectorXd size = G.diagonal().cwiseSqrt().cwiseInverse();
-  G = size.asDiagonal() * G * size.asDiagonal();
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> rank(G);
-  rank.setThreshold(1e-9);
-  return rank.rank() < G.rows();
-}
+
+  Compressions corners() const {
+    Compressions all{.impulses = {found_}};
+    const ImpactProblem& p = units_.problem;
+    const auto variables = static_cast<Eigen::Index>(impulses_.size());
+    Eigen::MatrixXd S(p.c.size(), variables), A(p.c.size() + p.contacts(), variables);
+    for (Eigen::Index j = 0; j < variables; ++j) {
+      S.col(j) = impulses_[j];
+      A.col(j) << p.G * impulses_[j], cones_[j];
+    }
+    const VectorXd found = units_.impulse_from(found_);
+    const double size = 1 + found.lpNorm<Eigen::Infinity>();
+    VectorXd b = VectorXd::Zero(A.rows());
+    b.head(p.c.size()) = p.G * found / size;
+    for (int i = 0; i < p.contacts(); ++i) {
+      if (normal_[i] < 0 || problem_.bounce(i) == 0) continue;
+      for (const double sign : {-1.0, 1.0}) {
+        const lcp::LinearSolution corner =
+            lcp::solve({A, b, sign * VectorXd::Unit(variables, normal_[i])});
+        if (corner.status != lcp::LinearStatus::kOptimal) {
+          all.one = false;
+          continue;
+        }
+        const VectorXd impulse = units_.impulse_to(size * (S * corner.x));
+        const bool known =
+            std::any_of(all.impulses.begin(), all.impulses.end(), [&](const VectorXd& other) {
+              const VectorXd by = units_.impulse_from(impulse - other).head(p.contacts());
+              return by.lpNorm<Eigen::Infinity>() <= kAlike * size;
+            });
+        if (!known) all.impulses.push_back(impulse);
+      }
+    }
+    all.one = all.one && all.impulses.size() == 1;
+    return all;
+  }
+
+ private:
+  int add(const VectorXd& impulse, int contact, double share) {
+    impulses_.push_back(impulse);
+    cones_.push_back(share * VectorXd::Unit(problem_.contacts(), contact));
+    return static_cast<int>(impulses_.size()) - 1;
+  }
+
+  const ImpactProblem& problem_;
+  Normalised units_;
+  const VectorXd& found_;
+  std::vector<VectorXd> impulses_, cones_;  // of each variable: λ, and its part of a cone
+  std::vector<int> normal_;                 // variables
+};
 
 SimultaneousResult by_poisson(const ImpactProblem& problem, const SimultaneousOptions& options) {
   ImpactProblem plastic = problem;
@@ -166,19 +263,26 @@ SimultaneousResult by_poisson(const ImpactProblem& problem, const SimultaneousOp
   result.outcomes.clear();
   result.enumerated = result.enumerated && result.continua.empty();
   result.continua.clear();
+  // what rounding left in doubt is no compression to go on from
+  result.enumerated = result.enumerated && result.borderline.empty();
+  result.borderline.clear();
   const Expansion expansion(problem, options);
-  for (const Outcome& outcome : compressed) {
-    const VectorXd given =
-        problem.e.cwiseProduct(outcome.impulse.head(problem.contacts()).cwiseMax(0));
-    if (given.maxCoeff() == 0) {
-      insert_distinct(problem, result.outcomes, outcome);
-      continue;
+  for (Outcome outcome : compressed) {
+    if (options.stop && options.stop()) break;
+    const Compressions alike = SharedImpulse(problem, outcome).corners();
+    result.enumerated = result.enumerated && alike.one;
+    for (const VectorXd& impulse : alike.impulses) {
+      outcome.impulse = impulse;
+      const VectorXd given = problem.e.cwiseProduct(impulse.head(problem.contacts()).cwiseMax(0));
+      if (given.maxCoeff() == 0) {
+        insert_distinct(problem, result.outcomes, outcome);
+        continue;
+      }
+      Expansion::Found found = expansion.from(outcome, given);
+      result.enumerated = result.enumerated && found.all && !found.outcomes.empty();
+      for (Outcome& after : found.outcomes)
+        insert_distinct(problem, result.outcomes, std::move(after));
     }
-    result.enumerated = result.enumerated && !redundant(problem, outcome.impulse);
-    Expansion::Found found = expansion.from(outcome, given);
-    result.enumerated = result.enumerated && found.all && !found.outcomes.empty();
-    for (Outcome& after : found.outcomes)
-      insert_distinct(problem, result.outcomes, std::move(after));
   }
   return result;
 }

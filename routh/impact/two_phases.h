@@ -13,8 +13,10 @@ namespace routh {
 ///
 ///   c⁺ = c' + G λ,   0 ≤ λn - e λc,n ⊥ cn⁺ ≥ 0,   λt ∈ -μ λn Unit(ct⁺).
 ///
-/// Every outcome of the first phase is followed by every outcome of the second. Where contacts are
-/// redundant the same c' has many λc, of which one is taken: then `enumerated` is false.
+/// Every outcome of the first phase is followed by every outcome of the second, unless there is
+/// nothing to give back. Where contacts are redundant, or wedged by friction, the same c' has many
+/// λc: those that press a contact least and most are followed as well, and `enumerated` is false,
+/// for what lies between may end elsewhere.
 ///
 /// Newton's (Moreau, *Unilateral contact and dry friction in finite freedom dynamics*, 1988), at
 /// once, for the contacts that approach:

@@ -10,6 +10,7 @@ namespace routh::io {
 namespace {
 
 std::optional<Termination> termination_of(const ImpactCase& impact, const FrictionCone& cone) {
+  if (impact.problem().bounces()) return {};  // the theorem is about inelastic impacts
   const Scenario& s = impact.scenario;
   Termination t{.step = s.run.impact.step};
   t.sigma = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(s.terms.M, Eigen::EigenvaluesOnly)

@@ -73,8 +73,11 @@ VectorXd complete_restitution(const VectorXd& e, Eigen::Index contacts, const Re
 
 VectorXd read_restitution(const Field& field, Eigen::Index contacts) {
   if (!field.has("e")) return {};
-  return field["e"].is_sequence() ? field["e"].vector()
-                                  : VectorXd::Constant(contacts, field["e"].number());
+  if (!field["e"].is_sequence()) return VectorXd::Constant(contacts, field["e"].number());
+  const VectorXd e = field["e"].vector();
+  if (e.size() == 0 && contacts > 0)
+    field["e"].fail(fmt::format("has 0 entries; there are {} contacts", contacts));
+  return e;
 }
 
 /// Where the rows of a problem are found when they stand contact by contact.

@@ -27,6 +27,8 @@ using Eigen::VectorXd;
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr double kLargest = 1e50;    // numbers whose products are numbers
 constexpr double kRounding = 1e-13;  // of a speed, in what a law makes of it
+constexpr double kGrows = 1e-9;      // of the energy: what rounding in a table may add
+constexpr double kFlat = 1e-9;       // of heights that say nothing of a shape, relative
 
 /// The numbers of a CSV file by the names of their columns.
 struct Columns {
@@ -137,6 +139,22 @@ std::vector<std::string> with(std::vector<std::string> names, const std::string&
   return names;
 }
 
+/// Standard deviations of a row; throws InputError where one is negative.
+VectorXd sigmas(const Columns& columns, std::size_t row, const std::vector<std::string>& which) {
+  const VectorXd x = columns.at(row, which);
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (x[i] < 0)
+      throw InputError(fmt::format("{}: line {}: {}: {} must not be negative", columns.file,
+                                   columns.line(row), which[i], x[i]));
+  }
+  return x;
+}
+/// Either all of these columns are there or none; throws InputError where some are missing.
+void all_or_none(const Columns& columns, const std::vector<std::string>& which) {
+  if (std::any_of(which.begin(), which.end(), [&](const auto& n) { return columns.has(n); }))
+    columns.require(which);
+}
+
 /// Does the row say of itself that it is not to be used?
 bool flagged(const Columns& columns, std::size_t row) {
   if (columns.has("clean") && columns.at(row, "clean") == 0) return true;
@@ -159,7 +177,8 @@ int group_of(const Columns& columns, std::size_t row) {
 
 // contact rows in the plane
 
-const std::vector<std::string> kPlane{"vx", "vy", "w"};
+const std::vector<std::string> kPlane{"vx", "vy", "w"},
+    kPlaneSigma{"sigma_vx", "sigma_vy", "sigma_w"};
 
 /// A body whose contact is a point: the plane stands on the floor along t. None where normal and
 /// tangent are no axes of a frame.
@@ -186,22 +205,51 @@ MeasuredImpact planar_impact(const Columns& columns, std::size_t row, double gyr
   m.J.row(1) = columns.at(row, {"jt_x", "jt_y", "jt_w"}).transpose();
   m.v_minus = columns.at(row, with(kPlane, "_minus"));
   m.v_plus = columns.at(row, with(kPlane, "_plus"));
-  if (columns.has("sigma_vx")) m.sigma = columns.at(row, {"sigma_vx", "sigma_vy", "sigma_w"});
+  if (columns.has(kPlaneSigma[0])) m.sigma = sigmas(columns, row, kPlaneSigma);
   m.pose = planar_pose(m.J, gyration);
   return m;
 }
 
-/// What is left of Δw once the impulses that make Δvx and Δvy have turned the body [rad/s].
-double planar_balance(const MeasuredImpact& m) {
+/// The impulses that make Δvx and Δvy turn the body by |Δw - turn m/I| too little [rad/s].
+struct PlanarBalance {
+  double change, turn;
+};
+PlanarBalance planar_balance(const MeasuredImpact& m) {
   const VectorXd change = m.v_plus - m.v_minus;
   const Eigen::Vector2d impulse =
       m.J.leftCols(2).transpose().colPivHouseholderQr().solve(change.head(2));
-  return std::abs(change[2] - m.J.col(2).dot(impulse) / m.M(2, 2));
+  return {change[2], m.J.col(2).dot(impulse)};
+}
+
+/// I/m that explains the spins of the training half best.
+MeasuredBody fit_plane(const Columns& columns, const std::vector<std::size_t>& rows) {
+  std::vector<PlanarBalance> balances;
+  std::vector<double> arms;
+  for (const std::size_t row : rows) {
+    const MeasuredImpact m = planar_impact(columns, row, 1);
+    arms.push_back(m.J.col(2).norm());
+    if (trains(m)) balances.push_back(planar_balance(m));
+  }
+  const double arm = median(arms), unit = arm > 0 ? arm * arm : 1;
+  VectorXd x = VectorXd::Zero(1);
+  MeasuredBody body;
+  body.balance = descend(
+      [&](const VectorXd& at) {
+        double sum = 0;
+        for (const PlanarBalance& b : balances)
+          sum += std::abs(b.change - b.turn / (unit * std::exp(at[0])));
+        return balances.empty() ? 0 : sum / static_cast<double>(balances.size());
+      },
+      x, VectorXd::Constant(1, 0.5));
+  body.gyration = VectorXd::Constant(1, unit * std::exp(x[0]));
+  return body;
 }
 
 // a box on a floor at z = 0
 
-const std::vector<std::string> kSpace{"vx", "vy", "vz", "wx", "wy", "wz"};
+const std::vector<std::string> kSpace{"vx", "vy", "vz", "wx", "wy", "wz"},
+    kSpaceSigma{"sigma_vxy_minus", "sigma_vxy_plus", "sigma_vz_minus",
+                "sigma_vz_plus",   "sigma_w_minus",  "sigma_w_plus"};
 
 struct Corner {
   double height;
@@ -264,11 +312,10 @@ MeasuredImpact box_impact(const Columns& columns, std::size_t row, const Measure
     return v;
   };
   m.v_minus = velocity("_minus"), m.v_plus = velocity("_plus");
-  if (columns.has("sigma_vz_minus")) {
-    const auto both = [&](const std::string& name) {
-      return std::hypot(columns.at(row, name + "_minus"), columns.at(row, name + "_plus"));
-    };
-    const double xy = both("sigma_vxy"), z = both("sigma_vz"), w = both("sigma_w");
+  if (columns.has(kSpaceSigma[0])) {
+    const VectorXd s = sigmas(columns, row, kSpaceSigma);
+    const double xy = std::hypot(s[0], s[1]), z = std::hypot(s[2], s[3]),
+                 w = std::hypot(s[4], s[5]);
     m.sigma = (VectorXd(6) << xy, xy, z, w, w, w).finished();
   }
   return m;
@@ -291,6 +338,11 @@ MeasuredBody fit_box(const Columns& columns, const std::vector<std::size_t>& row
   // the size of the box sets the scale of everything
   double highest = 0;
   for (const std::size_t row : rows) highest = std::max(highest, columns.at(row, "z"));
+  if (!(highest > 0))
+    throw InputError(
+        fmt::format("{}: z is nowhere above zero; it must be the height of the centre of mass over "
+                    "the floor",
+                    columns.file));
   body.half = highest / 2;
   body.gyration.setConstant(body.half * body.half);
   const auto shape = [&](const MeasuredBody& at) {
@@ -304,7 +356,10 @@ MeasuredBody fit_box(const Columns& columns, const std::vector<std::size_t>& row
       const double right = -(columns.at(row, "z") + moved.z()) + R.row(2).dot(at.centre);
       A += line * line.transpose(), b += right * line;
     }
-    return Eigen::Vector2d(A.ldlt().solve(b));
+    // poses that are all alike, or corners so sharp that noise makes the sphere a hole
+    const Eigen::Vector2d both = A.ldlt().solve(b);
+    if (A.determinant() > kFlat * A.squaredNorm() && both[1] >= 0) return both;
+    return Eigen::Vector2d(b[0] / A(0, 0), 0);
   };
   const auto with_values = [&](const VectorXd& x) {
     MeasuredBody at = body;
@@ -332,6 +387,12 @@ MeasuredBody fit_box(const Columns& columns, const std::vector<std::size_t>& row
 
 // a mechanism or a model
 
+std::vector<std::string> sigma_names(const Scenario& s) {
+  std::vector<std::string> names = s.velocities;
+  for (std::string& name : names) name = "sigma_" + name;
+  return names;
+}
+
 MeasuredImpact scenario_impact(const Columns& columns, std::size_t row,
                                const MeasuredOptions& options) {
   const Scenario& s = *options.scenario;
@@ -339,11 +400,8 @@ MeasuredImpact scenario_impact(const Columns& columns, std::size_t row,
   const VectorXd q = m.q = columns.at(row, s.coordinates);
   m.v_minus = columns.at(row, with(s.velocities, "_minus"));
   m.v_plus = columns.at(row, with(s.velocities, "_plus"));
-  if (columns.has("sigma_" + s.velocities.front())) {
-    std::vector<std::string> names = s.velocities;
-    for (std::string& name : names) name = "sigma_" + name;
-    m.sigma = columns.at(row, names);
-  }
+  if (const std::vector<std::string> names = sigma_names(s); columns.has(names[0]))
+    m.sigma = sigmas(columns, row, names);
   const Terms terms = s.moving()->terms(q, m.v_minus);
   if (terms.A.rows() > 0)
     throw InputError(
@@ -389,39 +447,24 @@ MeasuredTable read_measured(const std::string& file, const MeasuredOptions& opti
     columns.require(options.scenario->coordinates);
     columns.require(with(options.scenario->velocities, "_minus"));
     columns.require(with(options.scenario->velocities, "_plus"));
+    all_or_none(columns, sigma_names(*options.scenario));
     impact_of = [&](std::size_t row) { return scenario_impact(columns, row, options); };
   } else if (columns.has("jn_x")) {
     table.kind = "rows";
     columns.require({"jn_x", "jn_y", "jn_w", "jt_x", "jt_y", "jt_w"});
     columns.require(with(kPlane, "_minus"));
     columns.require(with(kPlane, "_plus"));
-    MeasuredBody body;
-    VectorXd x = VectorXd::Zero(1), step = VectorXd::Constant(1, 0.5);
-    std::vector<double> arms;
-    for (const std::size_t row : rows)
-      arms.push_back(std::hypot(columns.at(row, "jn_w"), columns.at(row, "jt_w")));
-    const double arm = median(arms), unit = arm > 0 ? arm * arm : 1;
-    body.balance = descend(
-        [&](const VectorXd& at) {
-          double sum = 0;
-          int count = 0;
-          for (const std::size_t row : rows) {
-            const MeasuredImpact m = planar_impact(columns, row, unit * std::exp(at[0]));
-            if (trains(m)) sum += planar_balance(m), ++count;
-          }
-          return count ? sum / count : 0;
-        },
-        x, step);
-    body.gyration = VectorXd::Constant(1, unit * std::exp(x[0]));
-    table.body = body;
-    impact_of = [&, body](std::size_t row) {
-      return planar_impact(columns, row, body.gyration[0]);
+    all_or_none(columns, kPlaneSigma);
+    table.body = fit_plane(columns, rows);
+    impact_of = [&](std::size_t row) {
+      return planar_impact(columns, row, table.body->gyration[0]);
     };
   } else {
     table.kind = "box";
     columns.require({"x", "y", "z", "qw", "qx", "qy", "qz"});
     columns.require(with(kSpace, "_minus"));
     columns.require(with(kSpace, "_plus"));
+    all_or_none(columns, kSpaceSigma);
     // the training half, where one corner is clearly the lowest
     std::vector<std::size_t> training;
     for (const std::size_t row : rows) {
@@ -440,7 +483,9 @@ MeasuredTable read_measured(const std::string& file, const MeasuredOptions& opti
   }
   for (const std::size_t row : rows) {
     MeasuredImpact m = impact_of(row);
-    if (energy_kept(m) > 1)
+    if (!approaches(m))
+      table.apart.push_back(m.name);
+    else if (energy_kept(m) > 1 + kGrows)
       table.grows.push_back(m.name);
     else
       table.impacts.push_back(std::move(m));
@@ -448,8 +493,8 @@ MeasuredTable read_measured(const std::string& file, const MeasuredOptions& opti
   if (table.impacts.empty())
     throw InputError(
         fmt::format("{}: no impact is left: {} of {} rows are flagged, in {} energy "
-                    "grows",
-                    file, table.flagged, table.rows, table.grows.size()));
+                    "grows, in {} nothing approaches",
+                    file, table.flagged, table.rows, table.grows.size(), table.apart.size()));
   return table;
 }
 
@@ -519,7 +564,15 @@ std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const Measure
         distances.push_back(&d);
         s.says += d.begins >= 0;
         s.begins += d.begins == 0;
-        s.fastest += d.begins == fastest_contact(table.impacts[row->impact]);
+        const int fastest_one = fastest_contact(table.impacts[row->impact]);
+        s.fastest += d.begins == fastest_one;
+        const auto part = [&](int contact) {
+          const auto& begins = d.control_begins;
+          const auto count = std::count(begins.begin(), begins.end(), contact);
+          return begins.empty() ? 0.0
+                                : static_cast<double>(count) / static_cast<double>(begins.size());
+        };
+        s.begins_by_chance += part(0), s.fastest_by_chance += part(fastest_one);
       }
       s.noise = median(noise), s.unexplained = median(unexplained);
       s.first = median(first), s.nearest = median(nearest), s.control = median(control);

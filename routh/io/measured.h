@@ -25,7 +25,8 @@ struct MeasuredTable {
   std::vector<MeasuredImpact> impacts;
   std::size_t rows = 0;            ///< in the file
   std::size_t flagged = 0;         ///< left out because a flag_ column is set, or clean is not
-  std::vector<std::string> grows;  ///< left out because energy grows: the numbers of their lines
+  /// Left out because energy grows, or because nothing approaches: the numbers of their lines.
+  std::vector<std::string> grows, apart;
   std::optional<MeasuredBody>
       body;  ///< fitted to the impacts with one contact of the training half
 };
@@ -54,7 +55,9 @@ struct MeasuredSummary {
   RankTest ranks;   ///< of measurements among their controls
   int begins = 0;   ///< nearest outcomes that begin with the lowest contact, where orders differ
   int fastest = 0;  ///< of these, with the contact that approaches fastest
-  int says = 0;     ///< impacts where they do
+  /// How many of both there would be if measurements were like their controls.
+  double begins_by_chance = 0, fastest_by_chance = 0;
+  int says = 0;  ///< impacts where they do
 };
 std::vector<MeasuredSummary> summaries(const MeasuredTable& table, const MeasuredStudy& study);
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 
 #include "routh/io/document.h"
 #include "routh/io/gnuplot.h"
@@ -26,6 +28,37 @@ std::string colour_of(const std::string& law, const MeasuredStudy& study) {
 /// Does one of the summaries say more than that all is a tie?
 bool chooses(const MeasuredSummary& s) { return s.contacts > 1 && s.ranks.ties < s.impacts; }
 
+/// Distances that a figure shows: of the laws and the noise, at most three powers of ten.
+struct Range {
+  double low, high;
+  std::string tics() const {
+    std::string text;
+    const bool few = high / low > 200;  // there is no room for more
+    for (int power = -320; power < 320; ++power) {
+      for (const int digit : {1, 2, 5}) {
+        const double x = digit * std::pow(10.0, power);
+        if (x < 1.2 * low || x > high || (few && digit > 1)) continue;
+        text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
+      }
+    }
+    return text;
+  }
+};
+Range range_of(const MeasuredStudy& study) {
+  double low = HUGE_VAL, high = 0;
+  const auto include = [&](double x) {
+    if (!std::isfinite(x)) return;
+    high = std::max(high, x);
+    if (x > 0) low = std::min(low, x);
+  };
+  for (const StudyRow& row : study.rows) {
+    include(row.noise);
+    for (const MeasuredDistance& d : row.laws) include(d.nearest);
+  }
+  if (!(high > 0)) return {1e-3, 1};
+  return {std::max(0.8 * low, 1e-3 * high), 1.2 * high};
+}
+
 std::string lines_of(const std::vector<std::string>& lines) {
   const std::vector<std::string> some(lines.begin(),
                                       lines.begin() + std::min(lines.size(), kNamedRows));
@@ -43,10 +76,14 @@ std::vector<std::string> law_names(const MeasuredStudy& study) {
 std::string describe(const MeasuredTable& table, const MeasuredStudy& study) {
   std::string text = fmt::format("{}: {} rows, {} impacts; {} flagged", table.file, table.rows,
                                  table.impacts.size(), table.flagged);
-  text += table.grows.empty()
-              ? "\n"
-              : fmt::format(", {} left out because energy grows (line{} {})\n", table.grows.size(),
-                            table.grows.size() > 1 ? "s" : "", lines_of(table.grows));
+  const auto left_out = [&](const std::vector<std::string>& lines, const char* reason) {
+    if (!lines.empty())
+      text += fmt::format(", {} left out because {} (line{} {})", lines.size(), reason,
+                          lines.size() > 1 ? "s" : "", lines_of(lines));
+  };
+  left_out(table.grows, "energy grows");
+  left_out(table.apart, "nothing approaches");
+  text += '\n';
   if (table.body) {
     text += "body, fitted to the training half: I/m";
     for (const double g : table.body->gyration) text += fmt::format(" {:.4g}", g);
@@ -60,44 +97,64 @@ std::string describe(const MeasuredTable& table, const MeasuredStudy& study) {
     text += fmt::format("; {:.3g} rad/s of the balance are left\n", table.body->balance);
   }
   text += fmt::format(
-      "\nfriction and restitution of one contact, from {} impacts, held against {} "
+      "\nfriction and restitution of {} contact{}, from {} impacts, held against {} "
       "others\n",
-      study.fitted, study.held_out);
+      study.fitted_contacts == 1 ? "one" : std::to_string(study.fitted_contacts),
+      study.fitted_contacts == 1 ? "" : "s", study.fitted, study.held_out);
+  const std::vector<MeasuredSummary> all = summaries(table, study);
+  // as many digits as suit the speeds of the table
+  double largest = 0;
+  for (const MeasuredSummary& s : all) {
+    if (std::isfinite(s.first)) largest = std::max({largest, s.first, s.noise});
+  }
+  const bool plain = largest == 0 || (largest >= 0.01 && largest < 1000);
+  const auto speed = [&](double x) {
+    return plain ? fmt::format("{:.4f}", x) : fmt::format("{:.0e}", x);
+  };
+  const auto fitted = [&](double distance, double held_out) {
+    return fmt::format("{} m/s, held out {} m/s\n", speed(distance), speed(held_out));
+  };
   for (const StudyFit& f : study.fits)
-    text += fmt::format("    {:<8} mu {:.3f}  e {:.3f}   {:.4f} m/s, held out {:.4f} m/s\n",
-                        to_string(f.fit.parameters.restitution), f.fit.parameters.mu,
-                        f.fit.parameters.e, f.fit.distance, f.held_out);
+    text +=
+        fmt::format("    {:<8} mu {:.3f}  e {:.3f}   {}", to_string(f.fit.parameters.restitution),
+                    f.fit.parameters.mu, f.fit.parameters.e, fitted(f.fit.distance, f.held_out));
   for (const StudyPeer& peer : study.peers) {
     text += fmt::format("    {:<8}", peer.name);
     for (std::size_t i = 0; i < peer.parameters.size(); ++i)
       text += fmt::format(" {} {:.3g} ", peer.parameters[i], peer.fit.parameters[i]);
-    text += fmt::format("  {:.4f} m/s, held out {:.4f} m/s\n", peer.fit.distance, peer.held_out);
+    text += "  " + fitted(peer.fit.distance, peer.held_out);
   }
   text +=
       "\ndistances of what was held out, medians [m/s]\n"
       "    contacts impacts  noise   no law  law            first    nearest  control  controls "
       "that "
       "are farther\n";
-  for (const MeasuredSummary& s : summaries(table, study)) {
-    text += fmt::format("    {:8} {:7}  {:.4f}  {:.4f}  {:<13}  {:.4f}   {:.4f}", s.contacts,
-                        s.impacts, s.noise, s.unexplained, s.law, s.first, s.nearest);
+  for (const MeasuredSummary& s : all) {
+    text +=
+        fmt::format("    {:8} {:7}  {:<6}  {:<6}  {:<13}  {:<6}   {}", s.contacts, s.impacts,
+                    speed(s.noise), speed(s.unexplained), s.law, speed(s.first), speed(s.nearest));
     if (chooses(s))
-      text += fmt::format("   {:.4f}   {:.0f} %, p = {:.2g}", s.control, 100 * s.ranks.farther,
+      text += fmt::format("   {}   {:.0f} %, p = {:.2g}", speed(s.control), 100 * s.ranks.farther,
                           s.ranks.chance);
     if (s.contacts > 1 && s.says > 0)
-      text += fmt::format("; lowest first in {}, fastest in {} of {}", s.begins, s.fastest, s.says);
+      text += fmt::format("; lowest first in {} ({:.0f}), fastest in {} ({:.0f}) of {}", s.begins,
+                          s.begins_by_chance, s.fastest, s.fastest_by_chance, s.says);
     text += '\n';
   }
   text +=
       "    no law: what no impulses at the contacts can make; control: the same errors in random "
-      "directions\n";
+      "directions;\n    in parentheses: of the controls\n";
   return text;
 }
 
 Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
-  Json j{{"file", table.file},       {"kind", table.kind},
-         {"rows", table.rows},       {"impacts", table.impacts.size()},
-         {"flagged", table.flagged}, {"energy_grows", table.grows}};
+  Json j{{"file", table.file},
+         {"kind", table.kind},
+         {"rows", table.rows},
+         {"impacts", table.impacts.size()},
+         {"flagged", table.flagged},
+         {"energy_grows", table.grows},
+         {"nothing_approaches", table.apart}};
   if (table.body) {
     j["body"] = {{"gyration", list(table.body->gyration)}, {"balance", table.body->balance}};
     if (table.kind == "box")
@@ -106,6 +163,7 @@ Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
                         {"centre", list(table.body->centre)}});
   }
   j["fitted"] = study.fitted, j["held_out"] = study.held_out;
+  j["fitted_contacts"] = study.fitted_contacts;
   j["fits"] = Json::array();
   for (const StudyFit& f : study.fits)
     j["fits"].push_back({{"meaning", std::string(to_string(f.fit.parameters.restitution))},
@@ -137,7 +195,26 @@ Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
                          {"ties", s.ranks.ties},
                          {"lowest_first", s.begins},
                          {"fastest_first", s.fastest},
+                         {"lowest_first_by_chance", s.begins_by_chance},
+                         {"fastest_first_by_chance", s.fastest_by_chance},
                          {"orders", s.says}});
+  j["impacts_held_out"] = Json::array();
+  const std::vector<std::string> names = law_names(study);
+  for (const StudyRow& row : study.rows) {
+    const MeasuredImpact& impact = table.impacts[row.impact];
+    Json one{
+        {"line", impact.name}, {"group", impact.group},          {"contacts", impact.contacts},
+        {"noise", row.noise},  {"unexplained", row.unexplained}, {"v_plus", list(impact.v_plus)}};
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const MeasuredDistance& d = row.laws[k];
+      one["laws"][names[k]] = {{"first", number_or_null(d.first)},
+                               {"nearest", number_or_null(d.nearest)},
+                               {"control", number_or_null(median(d.controls))},
+                               {"outcomes", d.outcomes},
+                               {"v_plus", list(d.prediction.v)}};
+    }
+    j["impacts_held_out"].push_back(std::move(one));
+  }
   j["incomplete"] = !study.complete;
   return j;
 }
@@ -165,24 +242,29 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
   std::map<int, std::vector<const StudyRow*>> by_contacts;
   for (const StudyRow& row : study.rows)
     by_contacts[table.impacts[row.impact].contacts].push_back(&row);
+  if (by_contacts.empty())
+    throw std::invalid_argument(
+        "measured: nothing was held against the laws, so there is nothing to draw");
   // few impacts make no curve, unless there are no others
   const bool some = std::any_of(by_contacts.begin(), by_contacts.end(),
                                 [](const auto& of) { return of.second.size() >= kFewImpacts; });
   if (some)
     std::erase_if(by_contacts, [](const auto& of) { return of.second.size() < kFewImpacts; });
   const int most = by_contacts.rbegin()->first;
+  const Range shown = range_of(study);
   return render(folder, name, [&](const std::string& terminal) {
     const auto panels = static_cast<int>(by_contacts.size());
-    const int width = 75 + std::max(420, 300 * panels) + kKeyWidth;
+    const int width = 87 + std::max(420, 300 * panels) + kKeyWidth;
     // one key for all panels, beside them
     std::string script = fmt::format(
         "set terminal {} size {},375 noenhanced\nset multiplot layout 1,{} margins "
         "screen {:.4f},{:.4f},0.15,0.9 spacing screen 0.015\nset key off\nset grid lc rgb "
         "'#dddddd' lt 1\nset border lw 0.8\nset tics nomirror scale 0.6\nset logscale x\nset "
         "format "
-        "x '%g'\nset xtics (0.005, 0.02, 0.05, 0.1, 0.2, 0.5)\nset yrange [0:1]\nset "
-        "xrange [0.002:0.6]\nset xlabel 'distance [m/s]'\nset ylabel 'part of the impacts'\n",
-        terminal, width, panels, 70.0 / width, 1 - static_cast<double>(kKeyWidth) / width);
+        "x '%g'\nset xtics ({})\nset yrange [0:1]\nset "
+        "xrange [{:.6g}:{:.6g}]\nset xlabel 'distance [m/s]'\nset ylabel 'part of the impacts'\n",
+        terminal, width, panels, 82.0 / width, 1 - static_cast<double>(kKeyWidth) / width,
+        shown.tics(), shown.low, shown.high);
     bool first = true;
     for (const auto& [contacts, of_them] : by_contacts) {
       const std::vector<const StudyRow*>& rows = of_them;
@@ -190,7 +272,8 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
       const auto curve = [&](const std::string& block, const std::string& style,
                              const auto& value) {
         std::vector<double> x, y;
-        for (const StudyRow* row : rows) x.push_back(std::max(value(*row), 0.002));
+        for (const StudyRow* row : rows)
+          x.push_back(std::clamp(value(*row), shown.low, 2 * shown.high));
         std::sort(x.begin(), x.end());
         x.insert(x.begin(), x.front());
         for (std::size_t i = 0; i < x.size(); ++i)
@@ -229,7 +312,7 @@ std::vector<std::string> draw(const MeasuredTable& table, const MeasuredStudy& s
       script += fmt::format(
           "unset arrow\nset arrow from {0:.6g},graph 0 to {0:.6g},graph 1 nohead {1}\nset title "
           "{2}\n",
-          std::clamp(median(noise), 0.002, 0.6), dots,
+          std::clamp(median(noise), shown.low, shown.high), dots,
           gnuplot_text(fmt::format("{} contact{}, {} impacts", contacts, contacts > 1 ? "s" : "",
                                    rows.size())));
       if (first)

@@ -31,8 +31,11 @@ System::System(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) { read_resti
 void System::read_restitution() {
   const mjModel& m = impl_->wide();
   const int number = mj_name2id(&m, mjOBJ_NUMERIC, "restitution");
-  if (number >= 0 && m.numeric_size[number] > 0)
-    set_restitution(m.numeric_data[m.numeric_adr[number]]);
+  if (number < 0) return;
+  if (m.numeric_size[number] != 1)
+    throw std::invalid_argument("restitution has " + std::to_string(m.numeric_size[number]) +
+                                " numbers; it is one for all contacts");
+  set_restitution(m.numeric_data[m.numeric_adr[number]]);
 }
 
 void System::set_restitution(double e) {

@@ -33,6 +33,10 @@ double energy_kept(const MeasuredImpact& impact) {
          impact.v_minus.dot(impact.M * impact.v_minus);
 }
 
+bool approaches(const MeasuredImpact& impact) {
+  return (impact.J.topRows(impact.contacts) * impact.v_minus).minCoeff() < 0;
+}
+
 namespace {
 
 /// Velocity per impulse, M⁻¹ Jᵀ.
@@ -153,18 +157,18 @@ MeasuredDistance measure(const MeasuredImpact& impact,
   MeasuredDistance d{.outcomes = static_cast<int>(outcomes.size())};
   if (outcomes.empty()) return {HUGE_VAL, HUGE_VAL};
   const VectorXd& first = outcomes.front().v;
-  const auto nearest_to = [&](const VectorXd& v, int* begins = nullptr) {
-    double nearest = HUGE_VAL;
-    for (const PredictedOutcome& outcome : outcomes) {
-      const double distance = kinetic_distance(impact, outcome.v, v);
-      if (distance >= nearest) continue;
-      nearest = distance;
-      if (begins) *begins = outcome.begins;
-    }
-    return nearest;
+  const auto distance_of = [&](const PredictedOutcome& outcome, const VectorXd& v) {
+    return kinetic_distance(impact, outcome.v, v);
+  };
+  const auto nearest_to = [&](const VectorXd& v) -> const PredictedOutcome& {
+    return *std::min_element(outcomes.begin(), outcomes.end(), [&](const auto& a, const auto& b) {
+      return distance_of(a, v) < distance_of(b, v);
+    });
   };
   d.first = kinetic_distance(impact, first, impact.v_plus);
-  d.nearest = nearest_to(impact.v_plus, &d.begins);
+  d.prediction = nearest_to(impact.v_plus);
+  d.nearest = distance_of(d.prediction, impact.v_plus);
+  d.begins = d.prediction.begins;
   // where all begin alike, or orders that do not come to the same, that of the nearest says nothing
   if (std::all_of(outcomes.begin(), outcomes.end(),
                   [&](const PredictedOutcome& o) { return o.begins == outcomes[0].begins; }))
@@ -187,7 +191,10 @@ MeasuredDistance measure(const MeasuredImpact& impact,
     const double length = std::sqrt(energy(other));
     if (length > 0) other *= std::sqrt(energy(inside)) / length;
     const VectorXd v = first + (error - inside) + other;
-    if (separation(v) >= least && energy(v) <= most) d.controls.push_back(nearest_to(v));
+    if (separation(v) < least || energy(v) > most) continue;
+    const PredictedOutcome& nearest = nearest_to(v);
+    d.controls.push_back(distance_of(nearest, v));
+    if (d.begins >= 0) d.control_begins.push_back(nearest.begins);
   }
   return d;
 }
@@ -241,7 +248,8 @@ double median(std::vector<double> values) {
   if (values.empty()) return std::nan("");
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  if (values.size() % 2 || !std::isfinite(*middle)) return *middle;
+  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
 }  // namespace routh

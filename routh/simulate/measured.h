@@ -74,14 +74,18 @@ struct MeasuredLaw {
 /// binary (Newton), and lzb with contacts of equal stiffness after Hertz (Stronge).
 std::vector<MeasuredLaw> measured_laws(std::uint64_t samples, std::uint64_t seed);
 
+/// Does any contact approach? If not there is no impact to explain.
+bool approaches(const MeasuredImpact& impact);
+
 /// Friction and restitution that a law explains impacts best with: least mean distance to its
-/// nearest outcome, by a search over mu in [0, 2] and e in [0, 1] that is repeated on finer grids.
+/// nearest outcome, by a search over mu in [0, 2] and e in [0, 1], on finer grids and then by
+/// descend() to 1e-4.
 struct [[nodiscard]] ContactFit {
   ContactParameters parameters;
   double distance = 0;  ///< mean over the impacts it was fitted to [m/s]
 };
 ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const MeasuredLaw& law,
-                       Restitution restitution = Restitution::kByLaw, int refinements = 4);
+                       Restitution restitution = Restitution::kByLaw);
 
 /// Another simulator beside the laws: it has one outcome and parameters of its own, all positive.
 struct MeasuredPeer {
@@ -114,7 +118,10 @@ struct MeasuredDistance {
   /// more than the measured one does and gain no energy. At most kControls of them.
   std::vector<double> controls = {};
   int outcomes = 0;
-  int begins = -1;  ///< of the nearest, where others begin with another contact
+  PredictedOutcome prediction = {};  ///< the nearest
+  int begins = -1;                   ///< of the nearest, where others begin with another contact
+  /// With what those nearest to the controls begin: what chance makes of `begins`.
+  std::vector<int> control_begins = {};
 };
 inline constexpr int kControls = 19;
 MeasuredDistance measure(const MeasuredImpact& impact,
@@ -135,7 +142,7 @@ struct StudyOptions {
   std::uint64_t samples = 300;  ///< of the set
   std::uint64_t seed = 1;
   std::size_t most = 100;    ///< impacts of each number of contacts that are held against the laws
-  std::size_t fitted = 400;  ///< impacts with one contact that friction is fitted to
+  std::size_t fitted = 400;  ///< impacts that friction is fitted to, and as many held out
   std::vector<MeasuredPeer> peers = {};  ///< held against the same impacts
   /// Asked now and then with the part that is done; false ends the study with what it has.
   std::function<bool(double done)> progress = {};
@@ -151,7 +158,7 @@ struct StudyRow {
 };
 struct StudyFit {
   ContactFit fit;
-  double held_out = 0;  ///< median distance of impacts with one contact that were not fitted to
+  double held_out = 0;  ///< median distance of impacts that were not fitted to
 };
 struct StudyPeer {
   std::string name;
@@ -162,14 +169,16 @@ struct StudyPeer {
 struct [[nodiscard]] MeasuredStudy {
   std::vector<std::string> laws;
   std::vector<StudyPeer> peers;
-  double error = 0;                      ///< of one direction of v_plus - v_minus, estimated [m/s]
-  std::vector<StudyFit> fits;            ///< with Stronge's meaning of e, Poisson's and Newton's
-  std::size_t fitted = 0, held_out = 0;  ///< impacts with one contact
+  double error = 0;            ///< of one direction of v_plus - v_minus, estimated [m/s]
+  std::vector<StudyFit> fits;  ///< with Stronge's meaning of e, Poisson's and Newton's
+  int fitted_contacts = 1;     ///< that the impacts had which were fitted to: the fewest there are
+  std::size_t fitted = 0, held_out = 0;  ///< impacts with so many contacts
   std::vector<StudyRow> rows;            ///< held out, at most `most` of each number of contacts
   bool complete = true;
 };
-/// Friction and restitution from impacts with one contact of the training half; then every law,
-/// with Stronge's values, beside the impacts of the other half.
+/// Friction and restitution from impacts of the training half with the fewest contacts, one where
+/// there are such; then every law, with Stronge's values, beside the impacts of the other half.
+/// Throws std::invalid_argument where one of the halves is empty.
 MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptions& options = {});
 
 /// What is said of many impacts.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <stdexcept>
 
 #include "routh/simulate/measured.h"
 
@@ -8,8 +10,14 @@ namespace routh {
 
 using Eigen::VectorXd;
 
+namespace {
+constexpr int kGrids = 3;        // of friction and restitution, each three times finer
+constexpr int kFitRounds = 16;   // of the search from there
+constexpr int kPeerRounds = 30;  // of the search for parameters of another simulator
+}  // namespace
+
 ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const MeasuredLaw& law,
-                       Restitution restitution, int refinements) {
+                       Restitution restitution) {
   const auto mean_distance = [&](double mu, double e) {
     double sum = 0;
     for (const MeasuredImpact& impact : impacts) {
@@ -23,7 +31,7 @@ ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const Measure
   ContactFit best{.parameters = {0.5, 0.5, restitution}, .distance = HUGE_VAL};
   double step_mu = 0.25, step_e = 0.125;
   double low_mu = 0, high_mu = 2, low_e = 0, high_e = 1;
-  for (int round = 0; round < refinements; ++round) {
+  for (int round = 0; round < kGrids; ++round) {
     for (double mu = low_mu; mu <= high_mu + 1e-12; mu += step_mu) {
       for (double e = low_e; e <= high_e + 1e-12; e += step_e) {
         const double distance = mean_distance(mu, e);
@@ -35,6 +43,14 @@ ContactFit fit_contact(const std::vector<MeasuredImpact>& impacts, const Measure
     low_e = std::max(0.0, at.e - step_e), high_e = std::min(1.0, at.e + step_e);
     step_mu /= 3, step_e /= 3;
   }
+  const auto inside = [](const VectorXd& x) {
+    return Eigen::Vector2d(std::max(0.0, x[0]), std::clamp(x[1], 0.0, 1.0));
+  };
+  VectorXd x = Eigen::Vector2d(best.parameters.mu, best.parameters.e);
+  best.distance =
+      descend([&](const VectorXd& at) { return mean_distance(inside(at)[0], inside(at)[1]); }, x,
+              Eigen::Vector2d(step_mu, step_e), kFitRounds);
+  best.parameters.mu = inside(x)[0], best.parameters.e = inside(x)[1];
   return best;
 }
 
@@ -55,10 +71,6 @@ double descend(const std::function<double(const VectorXd&)>& f, VectorXd& x, Vec
   }
   return best;
 }
-
-namespace {
-constexpr int kPeerRounds = 30;  // of the search for parameters
-}  // namespace
 
 PeerFit fit_peer(const std::vector<MeasuredImpact>& impacts, const MeasuredPeer& peer,
                  const std::function<bool()>& go_on) {
@@ -116,11 +128,24 @@ MeasuredStudy study(const std::vector<MeasuredImpact>& impacts, const StudyOptio
     return !s.complete;
   };
 
-  // one contact: every law but that of all at once is the same path
+  // one contact: every law but that of all at once is the same path; several: the nearest order
   const MeasuredLaw& path = laws[1];
   std::vector<MeasuredImpact> training, others;
+  int fewest = std::numeric_limits<int>::max();
+  bool held_out = false;
   for (const MeasuredImpact& impact : impacts) {
-    if (impact.contacts != 1) continue;
+    if (trains(impact)) fewest = std::min(fewest, impact.contacts);
+    held_out = held_out || !trains(impact);
+  }
+  if (fewest == std::numeric_limits<int>::max() || !held_out)
+    throw std::invalid_argument(fewest == std::numeric_limits<int>::max()
+                                    ? "measured: no impact is of an even group (of an even row, "
+                                      "where rows have none), so that there is none to fit to"
+                                    : "measured: no impact is of an odd group (of an odd row, "
+                                      "where rows have none), so that none is held out");
+  s.fitted_contacts = fewest;
+  for (const MeasuredImpact& impact : impacts) {
+    if (impact.contacts != fewest) continue;
     std::vector<MeasuredImpact>& side = trains(impact) ? training : others;
     if (side.size() < options.fitted) side.push_back(impact);
   }

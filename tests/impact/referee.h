@@ -16,6 +16,7 @@ struct RationalImpact {
   RationalMatrix G;
   RationalVector c, mu;
   int tangents = 1;
+  RationalVector given = {};  ///< normal impulses that contacts give at least; empty: none
 
   int contacts() const { return static_cast<int>(mu.size()); }
   int tangent(int contact, int k) const { return contacts() + contact * tangents + k; }
@@ -73,6 +74,8 @@ class Referee {
     choose(0, {});
   }
   const std::vector<RationalVector>& outcomes() const { return outcomes_; }
+  /// Impulses that make them; of a continuum of impulses the corners.
+  const std::vector<RationalVector>& impulses() const { return impulses_; }
 
  private:
   RationalVector impulse(int row, const Rational& factor = 1) const {
@@ -98,20 +101,32 @@ class Referee {
     const int T = p_.tangents;
     const auto t = [&](int k) { return p_.tangent(i, k); };
 
-    // open
+    RationalVector more = impulse(i);  // than is given
+    if (!p_.given.empty()) more[size_] = -p_.given[i];
     RationalRows open = rows;
-    open.zero.push_back(impulse(i));
-    for (int k = 0; k < T; ++k) open.zero.push_back(impulse(t(k)));
+    open.zero.push_back(more);
     open.positive.push_back(velocity(i));
-    choose(i + 1, open);
-
     RationalRows closed = rows;
     closed.zero.push_back(velocity(i));
-    closed.positive.push_back(impulse(i));
+    closed.positive.push_back(more);
+    if (mu == 0 || more[size_] == 0) {
+      for (int k = 0; k < T; ++k) open.zero.push_back(impulse(t(k)));
+      choose(i + 1, open);
+    } else {
+      rub(i, open);
+    }
     if (mu == 0) {
       for (int k = 0; k < T; ++k) closed.zero.push_back(impulse(t(k)));
       return choose(i + 1, closed);
     }
+    rub(i, closed);
+  }
+
+  /// All ways in which a contact that presses rubs.
+  void rub(int i, const RationalRows& closed) {
+    const Rational& mu = p_.mu[i];
+    const int T = p_.tangents;
+    const auto t = [&](int k) { return p_.tangent(i, k); };
     // sticking: friction in the interval, or in the diamond |λ1| + |λ2| ≤ μ λn
     RationalRows sticks = closed;
     for (int k = 0; k < T; ++k) sticks.zero.push_back(velocity(t(k)));
@@ -197,6 +212,8 @@ class Referee {
       for (int r = 0; r < size_; ++r) {
         for (int k = 0; k < size_; ++k) c[r] += p_.G[r][k] * lambda[k];
       }
+      if (std::find(impulses_.begin(), impulses_.end(), lambda) == impulses_.end())
+        impulses_.push_back(lambda);
       if (std::find(outcomes_.begin(), outcomes_.end(), c) == outcomes_.end())
         outcomes_.push_back(c);
       return;
@@ -210,7 +227,7 @@ class Referee {
 
   RationalImpact p_;
   int size_;
-  std::vector<RationalVector> outcomes_;
+  std::vector<RationalVector> outcomes_, impulses_;
 };
 
 }  // namespace routh::test

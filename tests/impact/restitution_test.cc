@@ -368,7 +368,8 @@ TEST(Restitution, OutcomesOfTwoPhasesDoNotApproachAndGiveBackTheirShare) {
             return (o.impulse.head(m) - 1.5 * c.impulse.head(m)).minCoeff() >=
                    -1e-8 * o.impulse.norm();
           });
-      EXPECT_TRUE(shares || !compressed.enumerated);
+      // where contacts share an impulse, other compressions are followed as well
+      EXPECT_TRUE(shares || !compressed.enumerated || !found.enumerated);
     }
   }
 }

@@ -62,6 +62,67 @@ TEST(Measured, FrictionAndRestitutionThatMadeTheImpactsAreFoundAgain) {
   }
 }
 
+TEST(Measured, WithoutNoiseTheFitIsTheTruthNotTheNearestOfAGrid) {
+  std::mt19937 random(6);
+  const auto laws = measured_laws(2, 1);
+  for (const ContactParameters truth : {ContactParameters{0.1234, 0.4321, Restitution::kStronge},
+                                        ContactParameters{0.789, 0.0567, Restitution::kPoisson}}) {
+    std::vector<MeasuredImpact> impacts = thrown(80, 1, random);
+    for (MeasuredImpact& m : impacts) m.v_plus = laws[1].predict(m, truth)[0].v;
+    const ContactFit fit = fit_contact(impacts, laws[1], truth.restitution);
+    EXPECT_NEAR(fit.parameters.mu, truth.mu, 1e-4);
+    EXPECT_NEAR(fit.parameters.e, truth.e, 1e-4);
+    EXPECT_LT(fit.distance, 1e-4);
+  }
+}
+
+// A biped lands on both feet always: the nearest order of two contacts has to do.
+TEST(Measured, WhereNoImpactHasOneContactThoseWithTheFewestAreFittedTo) {
+  std::mt19937 random(7);
+  const auto laws = measured_laws(2, 1);
+  std::vector<MeasuredImpact> impacts = thrown(60, 2, random);
+  for (std::size_t k = 0; k < impacts.size(); ++k) {
+    const auto outcomes = laws[1].predict(impacts[k], {0.3, 0.6});
+    impacts[k].v_plus = outcomes[k % outcomes.size()].v;
+  }
+  const MeasuredStudy s = study(impacts, {.samples = 2, .most = 10});
+  EXPECT_EQ(s.fitted_contacts, 2);
+  EXPECT_EQ(s.fitted, 30u);
+  EXPECT_NEAR(s.fits[0].fit.parameters.mu, 0.3, 0.01);
+  EXPECT_NEAR(s.fits[0].fit.parameters.e, 0.6, 0.01);
+  // a half without impacts is no half
+  for (MeasuredImpact& m : impacts) m.group = 1;
+  EXPECT_THROW((void)study(impacts, {.samples = 2}), std::invalid_argument);
+  for (MeasuredImpact& m : impacts) m.group = 2;
+  EXPECT_THROW((void)study(impacts, {.samples = 2}), std::invalid_argument);
+  EXPECT_THROW((void)study({}, {.samples = 2}), std::invalid_argument);
+}
+
+// With which contact the nearest order begins says something only beside the controls.
+TEST(Measured, BeginningsAreHeldAgainstThoseOfControls) {
+  std::mt19937 random(8);
+  const auto laws = measured_laws(2, 1);
+  int second = 0, says = 0;
+  double chance = 0;
+  for (MeasuredImpact& m : thrown(150, 2, random)) {
+    const auto outcomes = laws[1].predict(m, {0.2, 0.5});
+    for (const PredictedOutcome& o : outcomes) {
+      if (o.begins == 1) m.v_plus = o.v;
+    }
+    if (m.v_plus.size() == 0) continue;
+    const MeasuredDistance d = measure(m, outcomes, random());
+    if (d.begins < 0) continue;
+    ASSERT_EQ(d.control_begins.size(), d.controls.size());
+    if (d.controls.empty()) continue;
+    ++says, second += d.begins == 1;
+    chance += static_cast<double>(std::count(d.control_begins.begin(), d.control_begins.end(), 1)) /
+              static_cast<double>(d.controls.size());
+  }
+  EXPECT_GT(says, 30);
+  EXPECT_EQ(second, says);
+  EXPECT_LT(chance, 0.9 * says);
+}
+
 TEST(Measured, WhereEveryImpactTakesAnOrderOfItsOwnTheSetIsNearerThanItsControl) {
   std::mt19937 random(2);
   std::vector<MeasuredImpact> impacts = thrown(60, 1, random), twice = thrown(80, 2, random);
@@ -163,6 +224,8 @@ TEST(Measured, TheChanceOfRanksIsThatOfAPlaceDrawnAmongThem) {
 TEST(Measured, AMedianOfNothingIsNoNumber) {
   EXPECT_TRUE(std::isnan(median({})));
   EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({3, 1, 2, 10}), 2.5);
+  EXPECT_EQ(median({1, HUGE_VAL}), HUGE_VAL);
 }
 
 }  // namespace
