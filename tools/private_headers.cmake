@@ -3,7 +3,9 @@ set(ROUTH_PRIVATE_HEADERS
   impact/automaton.h
   impact/bounce_walk.h
   impact/draws.h
+  impact/extreme_draws.h
   impact/one_circular.h
+  impact/order_symmetry.h
   impact/orders.h
   impact/outer_bound.h
   impact/precise.h
@@ -14,6 +16,7 @@ set(ROUTH_PRIVATE_HEADERS
   impact/step_table.h
   impact/stepwise.h
   impact/two_phases.h
+  impact/witness_rounds.h
   impact/witness_search.h
   io/builtin_scenarios.h
   io/document.h

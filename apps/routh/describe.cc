@@ -216,14 +216,14 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
   if (result.status == ExactStatus::kIncomplete) {
     if (result.hidden) return "\nno set: bodies differ so much in mass that rounding hides it\n";
     return fmt::format(
-        "\nno set: {} after {}, {} cells and {} polyhedra, before even an outer set was "
+        "\nno set: {} after {}, {} cells and {} polyhedra, before even a bracket was "
         "complete\n",
         result.stopped ? "stopped" : "the time was spent", duration(result.seconds), result.cells,
         result.polyhedra);
   }
   std::string text = fmt::format(
       "\n{} set of outcomes: {} piece{}, {} cells visited, {} polyhedra, {}\n",
-      result.status == ExactStatus::kExact ? "exact" : "outer (budget spent: it contains the set)",
+      result.status == ExactStatus::kExact ? "exact" : "bracketed (budget spent: this contains it)",
       result.pieces.size(), result.pieces.size() == 1 ? "" : "s", result.cells, result.polyhedra,
       duration(result.seconds));
   const Column number(largest_of(p.c));

@@ -59,6 +59,7 @@ io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
   if (!a.samples.empty()) asked.samples = parse_count("--samples", a.samples, 0x1p40);
   if (!a.compare.empty()) asked.least_kept = io::kComparedOutcomes;
   asked.figure = !a.places.plot.empty();
+  asked.tell = show_progress;
   asked.progress = [shown = std::function<bool(std::uint64_t)>()](std::uint64_t done,
                                                                   std::uint64_t total) mutable {
     if (!shown) shown = progress(total, "sampling");
@@ -93,7 +94,8 @@ std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport&
                ? "the friction cone is not pointed: impulses of the contacts can cancel, the "
                  "impact need not end and has no bounded set of outcomes ('routh check' shows "
                  "which)"
-               : "the budget was spent before even an outer set was complete; raise --max-seconds "
+               : "the budget was spent before even a bracket of the set was complete; raise "
+                 "--max-seconds "
                  "or --max-polyhedra";
   if (report.law == "set" && report.set()->unsolved > 0)
     return fmt::format("{} samples met a step without a solution, or one that rounding hides",
@@ -207,8 +209,9 @@ void add_impact(CLI::App& app, Session& session) {
       ->capture_default_str();
   c->add_option("--draws", a->draws,
                 "uniform as in P1 (default of set), or corners to reach extreme orders early "
-                "(default of all)")
-      ->check(CLI::IsMember({"uniform", "corners"}));
+                "(default of all), or extremes: paths through orders that reach far, without a "
+                "step h")
+      ->check(CLI::IsMember({"uniform", "corners", "extremes"}));
   c->add_option("--keep", a->keep, "outcomes to write, those of the first samples")
       ->capture_default_str();
   c->add_option("--order", a->order,
@@ -242,10 +245,12 @@ void add_impact(CLI::App& app, Session& session) {
   c->add_option("--contains", a->exact.contains,
                 "can the impact end with these contact velocities? normals, then tangentials")
       ->type_name("N,..,T,..");
-  c->add_option("--max-polyhedra", a->exact.max_polyhedra, "budget before an outer set is given");
-  c->add_option("--max-seconds", a->exact.max_seconds,
-                "budget in seconds of the exact set and, where it is not enough, of the outer set "
-                "that takes its place (default: 60)")
+  c->add_option("--max-polyhedra", a->exact.max_polyhedra,
+                "budget before a set that contains it is given instead");
+  c->add_option(
+       "--max-seconds", a->exact.max_seconds,
+       "budget in seconds of the exact set and, where it is not enough, of one that contains it "
+       "that takes its place (default: 60)")
       ->check(positive("a number of seconds"));
   a->places.add_to(*c, session,
                    {{"--json", "write the result as JSON; - is standard output"},

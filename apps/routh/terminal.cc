@@ -84,6 +84,12 @@ std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::stri
   };
 }
 
+void show_progress(const std::string& text) {
+  if (!isatty(STDERR_FILENO)) return;
+  fmt::print(stderr, "\r{}\033[K", text);
+  std::fflush(stderr);
+}
+
 void clear_progress() {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
 }

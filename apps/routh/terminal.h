@@ -24,6 +24,8 @@ std::function<bool()> after(double seconds);
 /// Rate and remaining time on standard error when that is a terminal; silent in a pipe. The
 /// function fits SetOptions::progress: it is false once Ctrl-C was pressed.
 std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what);
+/// A line in its place.
+void show_progress(const std::string& text);
 void clear_progress();
 
 }  // namespace routh::app

@@ -211,7 +211,7 @@ class ExactSet(ImpactResult):
     """
 
     status = property(lambda self: self._core.status,
-                      doc="exact; outer: it contains the set; jammed or incomplete: there is none.")
+                      doc="exact; bracket: it contains the set; jammed or incomplete: there is none.")
 
     @property
     def pieces(self):

@@ -125,7 +125,7 @@ _KINDS = {
     "threads": lambda n, x: threads(x), "limit": lambda n, x: count(n, x, 1, 10**6),
     "max_polyhedra": lambda n, x: min(count(n, x, 1), 2**30), "max_seconds": _positive,
     "step": _positive, "final_step": lambda n, x: number(n, x, 0),
-    "draws": lambda n, x: one_of(n, x, ["uniform", "corners"]),
+    "draws": lambda n, x: one_of(n, x, ["uniform", "corners", "extremes"]),
     "single": lambda n, x: one_of(n, x, ["routh", "algebraic"]),
     "order": words, "contact": lambda n, x: words(n, x)[0], "coverage": flag, "figure": flag,
     "maximize": words, "minimize": words,

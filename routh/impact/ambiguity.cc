@@ -191,8 +191,8 @@ bool Ambiguity::ended() const {
 }
 
 std::optional<bool> Ambiguity::unique() const {
-  const bool outer = exact && exact->status == ExactStatus::kOuter;  // and more than the set
-  if (!outer && (outcomes.size() > 1 || (!contacts.empty() && !coarse))) return false;
+  const bool bracket = exact && exact->status == ExactStatus::kBracket;  // and more than the set
+  if (!bracket && (outcomes.size() > 1 || (!contacts.empty() && !coarse))) return false;
   if (contacts.empty() && ended() && searched()) return true;
   return {};
 }
@@ -216,6 +216,7 @@ Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& option
 
 bool differ_by_step(const ImpactProblem& problem, const SetResult& samples, SetOptions options,
                     const std::vector<FoundOutcome>& outcomes) {
+  if (options.draws == Draws::kExtremes) return false;  // they have none
   const double now = apart(samples, outcomes);
   if (now <= between_laws(problem)) return false;
   if (problem.contacts() == 1) return true;  // there is no order to choose

@@ -166,6 +166,18 @@ bool Automaton::can_move(const Cell& cell, int i, int sign) const {
                      [&](const Direction* d) { return sgn(d->rates[i]) == sign; });
 }
 
+bool Automaton::leaves(const Polyhedron& p, int i, int sign) const {
+  const ppl::Generator_System& all = p.generators();
+  return std::any_of(all.begin(), all.end(), [&](const ppl::Generator& g) {
+    mpz_class along = 0;
+    for (int k = 0; k < p_.dimension; ++k)
+      along += rows_[i].coefficient(ppl::Variable(k)) * g.coefficient(ppl::Variable(k));
+    const int side = sgn(along);
+    // a ray may run along a face, a point may not lie in it
+    return side != sign && !(g.is_ray() && side == 0) && !(g.is_line() && side == 0);
+  });
+}
+
 bool Automaton::can_enter(const Cell& from, const Cell& to) const {
   const auto list = directions(to);
   ppl::MIP_Problem program(list.size());

@@ -67,6 +67,8 @@ class Automaton {
   Cell anywhere() const { return Cell(rows_.size(), 0); }
   /// Can the flow of a cell make the form i move towards a sign?
   bool can_move(const Cell& cell, int i, int sign) const;
+  /// May a polyhedron have points where the form i does not have this sign, by its generators?
+  bool leaves(const Polyhedron& p, int i, int sign) const;
   /// Can the flow of `to` carry a state of the lower cell `from` into `to`? Some combination of its
   /// directions must give every sign that is new and keep every form that stays zero.
   bool can_enter(const Cell& from, const Cell& to) const;

@@ -82,16 +82,20 @@ class Reachability {
   /// outside of `bounds`.
   Reachability(const Automaton& automaton, ppl::Constraint_System bounds, bool merging)
       : automaton_(automaton), bounds_(std::move(bounds)), merging_(merging) {
-    open_.emplace_back(automaton_.start_cell(), automaton_.start());
+    open_.push_back({automaton_.start_cell(), automaton_.start(), 0});
   }
 
   /// Follows the flow until nothing new is found; false when the budget is spent before.
   bool run(int max_polyhedra) {
     while (!open_.empty()) {
       if (polyhedra_ >= max_polyhedra) return false;
-      auto [cell, entered] = std::move(open_.front());
-      open_.pop_front();
-      follow(cell, entered);
+      // the largest first: it contains much of what comes later
+      const auto largest =
+          std::max_element(open_.begin(), open_.end(),
+                           [](const Open& a, const Open& b) { return a.dimension < b.dimension; });
+      Open next = std::move(*largest);
+      open_.erase(largest);
+      follow(next.cell, next.entered);
     }
     return true;
   }
@@ -101,6 +105,16 @@ class Reachability {
   int polyhedra() const { return polyhedra_; }
 
  private:
+  /// A cell, and from where it is entered.
+  struct Open {
+    Cell cell;
+    Polyhedron entered;
+    ppl::dimension_type dimension;
+  };
+  void open(const Cell& cell, const Polyhedron& entered) {
+    open_.push_back({cell, entered, entered.affine_dimension()});
+  }
+
   /// Keeps p unless it is known; forgets what it contains.
   bool insert(const Cell& cell, Polyhedron& p, std::vector<Polyhedron>& list) {
     for (const Polyhedron& known : list) {
@@ -133,38 +147,58 @@ class Reachability {
       insert(cell, entered, final_[cell]);
       return;
     }
+    // what is entered once more leads nowhere new
+    if (!merging_) {
+      std::vector<Polyhedron>& before = entered_[cell];
+      for (const Polyhedron& known : before) {
+        if (known.contains(entered)) return;
+      }
+      before.push_back(entered);
+    }
     // all that the flow reaches inside the cell; a hull may have made that more
     Polyhedron beyond = carried(entered, cell);
+    std::vector<char> leaves = leaving(beyond, cell);
     Polyhedron inside = beyond;
-    inside.add_constraints(automaton_.region(cell));
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+      if (leaves[i]) inside.add_constraint(automaton_.side(static_cast<int>(i), cell[i]));
+    }
     if (inside.is_empty() || !insert(cell, inside, reached_[cell])) return;
-    if (merging_) beyond = carried(inside, cell);
+    if (merging_) beyond = carried(inside, cell), leaves = leaving(beyond, cell);
 
     // onto the cell's faces: some velocities become zero
-    leave_to_faces(cell, 0, cell, beyond);
+    leave_to_faces(cell, leaves, 0, cell, beyond);
     // into the cells around it: some velocities that were zero take a sign
     enter_around(cell, 0, cell, inside);
   }
 
+  /// Which signs of a cell a polyhedron does not keep by itself.
+  std::vector<char> leaving(const Polyhedron& p, const Cell& cell) const {
+    std::vector<char> leaves(cell.size(), 0);
+    for (std::size_t i = 0; i < cell.size(); ++i)
+      leaves[i] = cell[i] != kAny && automaton_.leaves(p, static_cast<int>(i), cell[i]);
+    return leaves;
+  }
+
   /// Every way to make some of the nonzero signs from index i on zero; `there` obeys the signs
   /// before i.
-  void leave_to_faces(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& there) {
+  void leave_to_faces(const Cell& from, const std::vector<char>& leaves, std::size_t i,
+                      const Cell& to, const Polyhedron& there) {
     ppl::maybe_abandon();  // there may be many ways
-    if (there.is_empty()) return;
+    while (i < from.size() && !leaves[i]) ++i;
     if (i == from.size()) {
-      if (to != from) open_.emplace_back(to, there);
+      if (to != from && !there.is_empty()) open(to, there);
       return;
     }
-    if (from[i] == kAny) return leave_to_faces(from, i + 1, to, there);
+    if (there.is_empty()) return;
     Polyhedron kept = there;
     kept.add_constraint(automaton_.side(static_cast<int>(i), from[i]));
-    leave_to_faces(from, i + 1, to, kept);
+    leave_to_faces(from, leaves, i + 1, to, kept);
     if (from[i] != 0 && automaton_.can_move(from, static_cast<int>(i), -from[i])) {
       Cell face = to;
       face[i] = 0;
       Polyhedron on_face = there;
       on_face.add_constraint(automaton_.side(static_cast<int>(i), 0));
-      leave_to_faces(from, i + 1, face, on_face);
+      leave_to_faces(from, leaves, i + 1, face, on_face);
     }
   }
 
@@ -173,8 +207,7 @@ class Reachability {
   void enter_around(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& inside) {
     ppl::maybe_abandon();
     if (i == from.size()) {
-      if (to != from && automaton_.possible(to) && enterable(from, to))
-        open_.emplace_back(to, inside);
+      if (to != from && automaton_.possible(to) && enterable(from, to)) open(to, inside);
       return;
     }
     enter_around(from, i + 1, to, inside);
@@ -195,8 +228,8 @@ class Reachability {
   const Automaton& automaton_;
   ppl::Constraint_System bounds_;
   bool merging_;
-  std::deque<std::pair<Cell, Polyhedron>> open_;
-  std::map<Cell, std::vector<Polyhedron>> reached_, final_;
+  std::deque<Open> open_;
+  std::map<Cell, std::vector<Polyhedron>> entered_, reached_, final_;
   std::map<Cell, Polyhedron> flows_;
   std::map<Cell, int> merged_;
   std::map<std::pair<Cell, Cell>, bool> enterable_;
@@ -412,7 +445,7 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     result.pieces.clear();
     return finish(ExactStatus::kIncomplete);
   }
-  return finish(exact ? ExactStatus::kExact : ExactStatus::kOuter);
+  return finish(exact ? ExactStatus::kExact : ExactStatus::kBracket);
 }
 
 }  // namespace routh

@@ -24,8 +24,8 @@ struct ExactOptions {
   /// Inputs are replaced once by the simplest rationals within this relative distance; from there
   /// on nothing is rounded.
   double precision = 1e-12;
-  int max_polyhedra = 5000;  ///< budget of the exact iteration, and again of the outer set
-  /// Budget of all: half for the exact iteration, the rest for an outer set.
+  int max_polyhedra = 5000;  ///< budget of the exact iteration, and again of what contains the set
+  /// Budget of all: half for the exact iteration, the rest for what contains the set.
   double max_seconds = 60;
   /// Asked every few milliseconds, from another thread; true ends the work at once.
   std::function<bool()> stop = {};
@@ -33,7 +33,7 @@ struct ExactOptions {
 
 enum class ExactStatus {
   kExact,       ///< the fixed point was reached: the pieces are the set
-  kOuter,       ///< the budget was spent: the pieces contain the set, and more
+  kBracket,     ///< the budget was spent: the pieces contain the set, and more
   kJammed,      ///< the friction cone is not pointed: the impact need not end, nothing was computed
   kIncomplete,  ///< the time was spent, `stop` said so, or rounding hides the set: no pieces
 };
@@ -42,8 +42,8 @@ inline std::string_view to_string(ExactStatus status) {
   switch (status) {
     case ExactStatus::kExact:
       return "exact";
-    case ExactStatus::kOuter:
-      return "outer";
+    case ExactStatus::kBracket:
+      return "bracket";
     case ExactStatus::kJammed:
       return "jammed";
     case ExactStatus::kIncomplete:

@@ -248,6 +248,8 @@ void OrderProgram<Real>::crash(const OrderBasis& basis) {
     });
     if (found != rows_.end()) tight.push_back(static_cast<int>(found - rows_.begin()));
   }
+  // phase by phase: what comes later is still zero there
+  std::sort(tight.begin(), tight.end());
   const auto bring_in = [&](int r, double least) {
     if (basic_[r] < columns_) return true;
     int best = -1;

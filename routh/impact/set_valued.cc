@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "routh/impact/bounce_walk.h"
+#include "routh/impact/extreme_draws.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/step_table.h"
 #include "routh/impact/stepwise.h"
@@ -130,6 +131,8 @@ void check(const ImpactProblem& problem, const SetOptions& options) {
   if (!(options.final_step >= 0) || !std::isfinite(options.final_step))
     fail("final_step must not be negative");
   if (options.threads < 0) fail("threads must not be negative");
+  if (options.draws == Draws::kExtremes && problem.bounces())
+    fail("draws kExtremes have no restitution; e must be zero");
 }
 
 }  // namespace
@@ -139,10 +142,12 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   const int m = problem.contacts(), size = static_cast<int>(problem.c.size());
   const bool bounces = problem.bounces();
-  const bool by_table = !bounces && problem.tangents == 1 && m <= kMaxWalkContacts &&
+  const bool by_orders = options.draws == Draws::kExtremes;
+  const bool by_table = !bounces && !by_orders && problem.tangents == 1 && m <= kMaxWalkContacts &&
                         count_modes(problem, true) <= options.max_modes;
   SetResult result;
-  result.enumerated = by_table || (!bounces && StepwiseWalk::enumerates(problem, options));
+  result.enumerated =
+      by_table || by_orders || (!bounces && StepwiseWalk::enumerates(problem, options));
 
   // the table of modes, shared by all threads
   std::optional<StepTable> table;
@@ -162,6 +167,10 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     task.draws = options.draws;
     task.seed = options.seed;
   }
+  // or orders, found once
+  std::optional<ExtremeDraws> orders;
+  if (by_orders)
+    orders.emplace(problem, options.seed, [&] { return options.progress && !options.progress(0); });
   const WalkFunction walk = walk_function();
   const double speed = by_table ? table->units().speed : 1;
   // residuals are relative to c
@@ -198,7 +207,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     std::optional<BounceWalk> bouncing;
     if (bounces)
       bouncing.emplace(problem, options);
-    else if (!by_table)
+    else if (!by_table && !by_orders)
       stepwise.emplace(problem, options);
     while (!stop) {
       const std::uint64_t first = next.fetch_add(batch);
@@ -240,8 +249,9 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
       } else {
         for (int i = 0; i < count && !stop; ++i) {
           const std::uint64_t index = first + i;
-          StepwiseSample s = bouncing ? bouncing->walk(index, index < paths)
-                                      : stepwise->walk(index, index < paths);
+          StepwiseSample s = orders     ? orders->walk(index, index < paths)
+                             : bouncing ? bouncing->walk(index, index < paths)
+                                        : stepwise->walk(index, index < paths);
           if (s.sample.terminated && !known(s.sample.outcome.impulse))
             s.sample.terminated = false, s.unsolved = true;
           add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, s.ambiguous, 0,

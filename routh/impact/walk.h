@@ -10,9 +10,10 @@ namespace routh {
 inline constexpr int kMaxWalkContacts = 5;  ///< 7^5 = 16807 modes
 
 enum class Draws {
-  kUniform,  ///< λmax uniform in the box [0, h]^m at every step, as in P1
-  kCorners,  ///< rates 0, 1 or uniform with equal odds, half of the walks keep theirs: extreme
-             ///< orders come early
+  kUniform,   ///< λmax uniform in the box [0, h]^m at every step, as in P1
+  kCorners,   ///< rates 0, 1 or uniform with equal odds, half of the walks keep theirs: extreme
+              ///< orders come early
+  kExtremes,  ///< mixtures of the paths of orders that reach far: extreme_draws.h
 };
 
 /// A solved step: impulse and velocity. Used by the fallback below.

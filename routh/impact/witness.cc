@@ -1,34 +1,28 @@
 #include "routh/impact/witness.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "routh/impact/cone.h"
 #include "routh/impact/outer_bound.h"
 #include "routh/impact/quad.h"
 #include "routh/impact/same_outcome.h"
-#include "routh/impact/witness_search.h"
+#include "routh/impact/witness_rounds.h"
 
 namespace routh {
 namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kReplayed = 1e-8;    // a path that violates the inclusion by more is refused
-constexpr int kDisturbances = 2;      // of a path in one task
-constexpr int kElite = 8;             // paths kept for each target
-constexpr int kTasks = 8;             // of each target in a round
-constexpr std::size_t kOthers = 64;   // corners kept beside the best
-constexpr double kSearch = 0.6;       // of the time; the rest is for confirmation
-constexpr double kGrace = 0.15;       // seconds to confirm in what there is, when told to stop
-constexpr std::int64_t kClimb = 400;  // programs of one task
+constexpr double kReplayed = 1e-8;   // a path that violates the inclusion by more is refused
+constexpr std::size_t kOthers = 64;  // corners kept beside the best
+constexpr double kSearch = 0.8;      // of the time; the rest is for bounds and other corners
+constexpr double kGrace = 0.15;      // seconds to confirm in what there is, when told to stop
+constexpr double kNothing = 1e-12;   // velocities, relative
 
 /// Amounts of all phases of a corner, exactly. Throws nothing; `why` where there are none.
 std::optional<RationalMatrix> exact_corner(const OrderSpace& space, const Order& order,
@@ -188,163 +182,6 @@ WitnessCertificate certificate_of(const OrderPath& path) {
   return certificate;
 }
 
-/// Paths kept for a target, the best first, all different.
-struct Elite {
-  std::vector<std::pair<double, OrderPath>> list;
-
-  bool add(double value, const OrderPath& path) {
-    const bool better = list.empty() || value > list.front().first + 1e-10;
-    for (const auto& [known, other] : list) {
-      if (std::abs(known - value) < 1e-10) return false;
-    }
-    const auto place = std::find_if(list.begin(), list.end(),
-                                    [&](const auto& item) { return item.first < value; });
-    list.insert(place, {value, path});
-    if (static_cast<int>(list.size()) > kElite) list.pop_back();
-    return better;
-  }
-};
-
-/// Rounds of tasks, each independent of the others; what they found is taken in in their order, so
-/// that threads do not matter.
-class Rounds {
- public:
-  Rounds(const OrderSpace& space, std::vector<SearchTarget> targets, const WitnessOptions& options)
-      : targets_(std::move(targets)),
-        options_(options),
-        elite_(targets_.size()),
-        waited_(targets_.size(), 0),
-        began_(std::chrono::steady_clock::now()) {
-    int threads = options.threads
-                      ? options.threads
-                      : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    for (int k = 0; k < threads; ++k) searches_.emplace_back(space, [this] { return ended(); });
-  }
-
-  void run(WitnessResult& result) {
-    const auto open = [&](std::size_t t) { return waited_[t] < options_.patience; };
-    for (;; ++result.rounds) {
-      std::vector<std::size_t> tasks;  // targets, kTasks times
-      for (std::size_t t = 0; t < targets_.size(); ++t) {
-        if (open(t)) tasks.insert(tasks.end(), kTasks, t);
-      }
-      if (tasks.empty() || result.programs >= options_.max_programs) break;
-      std::vector<Found> found(tasks.size());
-      work(tasks, result.rounds, found);
-      std::vector<char> better(targets_.size(), 0);
-      for (std::size_t k = 0; k < tasks.size(); ++k) {
-        result.programs += found[k].programs;
-        if (found[k].path) better[tasks[k]] |= elite_[tasks[k]].add(found[k].value, *found[k].path);
-      }
-      for (std::size_t t = 0; t < targets_.size(); ++t) waited_[t] = better[t] ? 0 : waited_[t] + 1;
-      if (options_.progress) options_.progress(values());
-      if (ended()) {
-        result.stopped = true;
-        break;
-      }
-    }
-  }
-
-  const std::vector<Elite>& elite() const { return elite_; }
-
- private:
-  struct Found {
-    std::optional<OrderPath> path;
-    double value = 0;
-    std::int64_t programs = 0;
-  };
-
-  bool ended() const {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
-    return spent.count() > options_.max_seconds || (options_.stop && options_.stop());
-  }
-
-  std::vector<double> values() const {
-    std::vector<double> best;
-    for (const Elite& e : elite_)
-      best.push_back(e.list.empty() ? std::numeric_limits<double>::quiet_NaN() : e.list[0].first);
-    return best;
-  }
-
-  void work(const std::vector<std::size_t>& tasks, int round, std::vector<Found>& found) {
-    std::atomic<std::size_t> next{0};
-    std::mutex failing;
-    std::exception_ptr failure;
-    const auto one = [&](OrderSearch& search) {
-      try {
-        for (std::size_t k = next++; k < tasks.size() && !ended(); k = next++)
-          found[k] = task(search, tasks[k], round, static_cast<int>(k));
-      } catch (...) {
-        const std::lock_guard lock(failing);
-        failure = std::current_exception();
-      }
-    };
-    std::vector<std::thread> pool;
-    for (std::size_t k = 1; k < std::min(searches_.size(), tasks.size()); ++k)
-      pool.emplace_back([&, k] { one(searches_[k]); });
-    one(searches_[0]);
-    for (std::thread& t : pool) t.join();
-    if (failure) std::rethrow_exception(failure);
-  }
-
-  /// One path: grown from nothing, or a known one changed; then it climbs.
-  Found task(OrderSearch& search, std::size_t target, int round, int number) {
-    const std::int64_t before = search.programs();
-    SearchRandom random(options_.seed, (static_cast<std::uint64_t>(round) << 32) +
-                                           static_cast<std::uint64_t>(number % kTasks) * 0x10000 +
-                                           target);
-    Found found;
-    const auto parent = [&](std::size_t of) -> const OrderPath* {
-      const auto& list = elite_[of].list;
-      if (list.empty()) return nullptr;
-      // the better the likelier
-      const int n = static_cast<int>(list.size());
-      return &list[std::min(random.below(n), random.below(n))].second;
-    };
-    const double kind = random.uniform();
-    const OrderPath* from = kind < 0.3 || round == 0 ? nullptr
-                            : kind < 0.45 ? parent(random.below(static_cast<int>(elite_.size())))
-                                          : parent(target);
-    std::optional<OrderPath> path;
-    if (!from) {
-      path = search.grow(random);
-    } else if (kind < 0.45) {
-      path = *from;
-    } else if (kind < 0.7) {
-      path = search.regrow(*from, random);
-    } else {
-      path = *from;
-      search.disturb(*path, targets_[target], random);
-    }
-    const SearchTarget& sought = targets_[target];
-    if (path && search.optimise(*path, sought)) {
-      search.climb(*path, sought, random, search.programs() + kClimb);
-      found.value = search.value(*path, sought);
-      // on from there by disturbances that do no harm
-      for (int k = 0; k < kDisturbances && !ended(); ++k) {
-        OrderPath tried = *path;
-        search.disturb(tried, sought, random);
-        if (!search.optimise(tried, sought)) continue;
-        search.climb(tried, sought, random, search.programs() + kClimb);
-        const double value = search.value(tried, sought);
-        if (value < found.value - 1e-10) continue;
-        path = std::move(tried);
-        found.value = value;
-      }
-      found.path = std::move(path);
-    }
-    found.programs = search.programs() - before;
-    return found;
-  }
-
-  std::vector<SearchTarget> targets_;
-  const WitnessOptions& options_;
-  std::vector<Elite> elite_;
-  std::vector<int> waited_;
-  std::vector<OrderSearch> searches_;
-  std::chrono::steady_clock::time_point began_;
-};
-
 double number_of(const ImpactProblem& problem, const WitnessTarget& target,
                  const std::vector<WitnessPhase>& phases, const VectorXd& impulse) {
   if (target.kind == WitnessTarget::kLinear) return target.q.dot(phases.back().c);
@@ -374,6 +211,31 @@ std::optional<Witness> witness_of(const ImpactProblem& problem, const OrderSpace
   witness.value = number_of(problem, target, exact.phases, witness.outcome.impulse);
   witness.phases = std::move(exact.phases);
   return witness;
+}
+
+/// A target over the edges, at the scale of its largest gain: units do not decide what counts.
+RoundTarget sought_of(const OrderSpace& space, const ImpactProblem& problem,
+                      const WitnessTarget& target) {
+  RoundTarget sought{{static_cast<SearchTarget::Kind>(target.kind)}};
+  if (target.kind != WitnessTarget::kLinear) return sought;
+  VectorXd& gain = sought.sought.gain;
+  gain = VectorXd::Zero(static_cast<Eigen::Index>(space.edges.size()));
+  for (Eigen::Index i = 0; i < target.q.size(); ++i) {
+    if (target.q[i] == 0) continue;
+    const double by = std::ldexp(target.q[i], space.exact.unit[i]);
+    const RationalVector rates = space.along_edges(space.exact.T[i]);
+    for (std::size_t g = 0; g < rates.size(); ++g)
+      gain[static_cast<Eigen::Index>(g)] += by * rates[g].get_d();
+  }
+  const double largest = gain.lpNorm<Eigen::Infinity>();
+  const double unit = largest > 0 ? std::exp2(std::ilogb(largest)) : 1;
+  gain /= unit;
+  sought.unit = unit;
+  // no contact approaches at the end
+  const int m = problem.contacts();
+  if (target.q.head(m).maxCoeff() <= 0 && target.q.tail(target.q.size() - m).isZero(0))
+    sought.enough = -target.q.dot(problem.c) / unit - kNothing;
+  return sought;
 }
 
 }  // namespace
@@ -468,71 +330,71 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
   if (!rational.decided) return finish(WitnessStatus::kHidden);
   const OrderSpace space(std::move(rational));
 
-  std::vector<SearchTarget> sought;
-  for (const WitnessTarget& target : targets) {
-    SearchTarget one{static_cast<SearchTarget::Kind>(target.kind)};
-    if (target.kind == WitnessTarget::kLinear) {
-      // over y, at the scale of its largest gain: units do not decide what counts
-      one.gain = VectorXd::Zero(static_cast<Eigen::Index>(space.edges.size()));
-      for (Eigen::Index i = 0; i < target.q.size(); ++i) {
-        if (target.q[i] == 0) continue;
-        const double by = std::ldexp(target.q[i], space.exact.unit[i]);
-        const RationalVector rates = space.along_edges(space.exact.T[i]);
-        for (std::size_t g = 0; g < rates.size(); ++g)
-          one.gain[static_cast<Eigen::Index>(g)] += by * rates[g].get_d();
-      }
-      const double largest = one.gain.lpNorm<Eigen::Infinity>();
-      if (largest > 0) one.gain /= std::exp2(std::ilogb(largest));
-    }
-    sought.push_back(std::move(one));
-  }
-  // what was found has to be confirmed in time too
-  WitnessOptions search = options;
-  search.max_seconds = kSearch * options.max_seconds;
-  Rounds rounds(space, sought, search);
-  rounds.run(result);
+  std::vector<RoundTarget> sought;
+  for (const WitnessTarget& target : targets) sought.push_back(sought_of(space, problem, target));
+  // what was found has to be proven in time too
   double until = options.max_seconds;
   bool told = false;
+  const auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
   const std::function<bool()> late = [&] {
-    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - began;
     if (!told && options.stop && options.stop()) {
       told = true;
-      until = std::min(until, now.count() + kGrace);
+      until = std::min(until, spent() + kGrace);
     }
-    return now.count() > until;
+    return spent() > until;
   };
-  const auto confirmed = [&](std::size_t t, std::size_t place) {
-    return witness_of(problem, space, rounds.elite()[t].list[place].second, sought[t], targets[t],
-                      late);
+  const std::function<bool()> ended = [&] {
+    return spent() > kSearch * options.max_seconds || (options.stop && options.stop());
   };
+  std::vector<std::optional<Witness>> proven(targets.size());
+  const auto witness = [&](std::size_t t, const OrderPath& path) {
+    return witness_of(problem, space, path, sought[t].sought, targets[t], late);
+  };
+  const auto prove = [&](std::size_t t, double value,
+                         const OrderPath& path) -> std::optional<double> {
+    std::optional<Witness> found = witness(t, path);
+    if (!found) return {};
+    const WitnessTarget& target = targets[t];
+    if (target.kind == WitnessTarget::kLinear)
+      value = (found->value - target.q.dot(problem.c)) / sought[t].unit;
+    const double side = target.kind == WitnessTarget::kLeastEnergy ? -1 : 1;
+    if (!proven[t] || side * found->value > side * proven[t]->value) proven[t] = std::move(found);
+    return value;
+  };
+  Rounds rounds(space, sought, symmetries(space, problem), options, ended, prove);
+  if (options.progress) {
+    rounds.after_round = [&] {
+      std::vector<double> values;
+      for (const std::optional<Witness>& best : proven)
+        values.push_back(best ? best->value : std::numeric_limits<double>::quiet_NaN());
+      options.progress(values);
+    };
+  }
+  rounds.run(result);
 
-  // the best that is confirmed, then how much better there can be, then what else was found
+  // the best that is proven, then how much better there can be, then what else was found
+  rounds.prove_best(late);
   WitnessStatus status = WitnessStatus::kFound;
-  std::vector<std::size_t> next(targets.size(), 0);
-  for (std::size_t t = 0; t < targets.size(); ++t) {
-    std::optional<Witness> best;
-    while (!best && next[t] < rounds.elite()[t].list.size() && !late())
-      best = confirmed(t, next[t]++);
-    if (!best) {
-      status = WitnessStatus::kNothing;
-      best.emplace();
-      best->value = std::numeric_limits<double>::quiet_NaN();
-    }
-    result.best.push_back(std::move(*best));
+  for (std::optional<Witness>& best : proven) {
+    if (!best) status = WitnessStatus::kNothing;
+    result.best.push_back(best ? *std::move(best)
+                               : Witness{.value = std::numeric_limits<double>::quiet_NaN()});
   }
   result.at_most = outer_bounds(space.exact, targets, late);
   for (std::size_t t = 0; t < targets.size(); ++t) {
-    Witness& best = result.best[t];
-    for (; next[t] < rounds.elite()[t].list.size(); ++next[t]) {
+    const auto& list = rounds.elite()[t].list;
+    for (std::size_t k = 1; k < list.size(); ++k) {
       if (result.others.size() >= kOthers || late()) break;
-      std::optional<Witness> witness = confirmed(t, next[t]);
-      if (!witness) continue;
-      const auto same = [&](const Witness& other) {
-        return same_outcome(problem, witness->outcome.c_plus, other.outcome.c_plus);
+      std::optional<Witness> other = witness(t, list[k].second);
+      if (!other) continue;
+      const auto same = [&](const Witness& known) {
+        return same_outcome(problem, other->outcome.c_plus, known.outcome.c_plus);
       };
-      if (std::none_of(result.others.begin(), result.others.end(), same) && !same(best))
-        result.others.push_back(*witness);
-      if (witness->value > best.value) best = *std::move(witness);
+      const bool known = std::any_of(result.others.begin(), result.others.end(), same) ||
+                         (!result.best[t].phases.empty() && same(result.best[t]));
+      if (!known) result.others.push_back(*std::move(other));
     }
   }
   result.stopped = result.stopped || late();

@@ -36,6 +36,7 @@ class LocalProgram {
   }
   double& at(int row, int column) { return T_[static_cast<std::size_t>(row) * columns_ + column]; }
   void set_equal(int row) { equal_[row - 1] = 1; }
+  static constexpr double kLocal = 1e-9;  ///< what counts as zero
 
   bool rises() {
     const auto fixed = [&](int variable) {
@@ -72,7 +73,6 @@ class LocalProgram {
   }
 
  private:
-  static constexpr double kLocal = 1e-9;
   int rows_ = 0, columns_ = 0;
   std::vector<double> T_;
   std::vector<int> basic_, nonbasic_;
@@ -84,12 +84,19 @@ class LocalProgram {
 bool OrderSearch::rises(const Location& location, const VectorXd& forms,
                         const VectorXd& gain) const {
   static thread_local LocalProgram program;
-  if (stopped()) return false;
-  std::vector<int> edges;
-  std::vector<ContactLabel::Row> rows;
+  static thread_local std::vector<int> edges;
+  static thread_local std::vector<ContactLabel::Row> rows;
+  edges.clear(), rows.clear();
+  bool gains = false;
+  for (int i = 0; i < space_.contacts(); ++i) {
+    for (const int g : space_.label(location, i).edges) {
+      edges.push_back(g);
+      gains = gains || gain[g] > LocalProgram::kLocal;
+    }
+  }
+  if (!gains) return false;
   for (int i = 0; i < space_.contacts(); ++i) {
     const ContactLabel& label = space_.label(location, i);
-    edges.insert(edges.end(), label.edges.begin(), label.edges.end());
     for (const ContactLabel::Row& row : label.rows) {
       if (row.sense == 0 || std::abs(forms[row.form]) <= kFits) rows.push_back(row);
     }
@@ -441,7 +448,7 @@ std::vector<OrderSearch::Insertion> OrderSearch::candidates(const OrderPath& pat
                                                             SearchRandom& random) const {
   std::vector<Insertion> all;
   const int K = static_cast<int>(path.order.size());
-  for (int at = 0; at <= K; ++at) {
+  for (int at = 0; at <= K && !stopped(); ++at) {
     const Gains left = reduced(path, gain, at);
     const VectorXd& forms = forms_before(path, at);
     const Location& before = path.order[std::max(0, at - 1)];
@@ -484,7 +491,7 @@ std::vector<OrderSearch::Insertion> OrderSearch::candidates(const OrderPath& pat
 }
 
 void OrderSearch::climb(OrderPath& path, const SearchTarget& target, SearchRandom& random,
-                        std::int64_t until) {
+                        std::int64_t until, Keep keep) {
   while (programs_ < until && !stopped()) {
     const VectorXd gain = gains(path, target);
     const double before = value(path, target);
@@ -496,7 +503,7 @@ void OrderSearch::climb(OrderPath& path, const SearchTarget& target, SearchRando
       if (solve(tried, gain, OrderEnd::kFinal) != OrderStatus::kOptimal) continue;
       if (target.kind != SearchTarget::kLinear) optimise(tried, target);
       if (value(tried, target) <= before + kBetter) continue;
-      tidy(tried, target);
+      if (keep == Keep::kPath) tidy(tried, target);
       path = std::move(tried);
       better = true;
       break;

@@ -58,8 +58,11 @@ class OrderSearch {
   /// The best path of an order, from wherever its basis is.
   bool optimise(OrderPath& path, const SearchTarget& target);
   /// Puts locations in as long as that gains anything. Ends early when `programs()` exceeds
-  /// `until`.
-  void climb(OrderPath& path, const SearchTarget& target, SearchRandom& random, std::int64_t until);
+  /// `until`. Phases that take no time any more are left out, unless the order is to keep all the
+  /// paths that it had.
+  enum class Keep { kPath, kOrder };
+  void climb(OrderPath& path, const SearchTarget& target, SearchRandom& random, std::int64_t until,
+             Keep keep = Keep::kPath);
   /// Goes to another path of about the same value, through another order.
   void disturb(OrderPath& path, const SearchTarget& target, SearchRandom& random);
   /// What the edges gain where the path ends.

@@ -29,6 +29,10 @@ std::function<bool(std::uint64_t)> progress_of(const Asked& asked, std::uint64_t
 /// The set law; held against the exact set where that was asked for.
 ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   SetOptions options = set_options(impact, asked);
+  if (options.draws == Draws::kExtremes && !pointed(impact.problem()))
+    throw InputError(
+        "--draws extremes: the friction cone is not pointed, the impact need not end and has no "
+        "extremes; take corners");
   const std::uint64_t keep = options.keep;
   ExactResult exact;
   if (asked.coverage) exact = exact_set(impact, asked);
@@ -44,7 +48,9 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   if (stopped(asked) && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
   ImpactReport report = report_set(impact, std::move(set), options, keep);
   report.covers = asked.coverage;
-  if (asked.coverage && report.set()->terminated > 0 && !exact.pieces.empty() && !stopped(asked)) {
+  // against a set that only contains the truth samples would seem worse than they are
+  const bool exactly = exact.status == ExactStatus::kExact && !exact.pieces.empty();
+  if (asked.coverage && report.set()->terminated > 0 && exactly && !stopped(asked)) {
     std::vector<Eigen::VectorXd> samples;
     for (const SetSample& s : report.set()->kept) {
       if (s.terminated) samples.push_back(s.outcome.c_plus);
@@ -80,11 +86,13 @@ ImpactReport ask_all(const ImpactCase& impact, const Asked& asked) {
 /// The search for the extremes that are asked for.
 WitnessResult search(const ImpactCase& impact, const Questions& questions, const Asked& asked,
                      double max_seconds) {
-  return witnesses(impact.problem(), witness_targets(questions),
-                   {.seed = asked.seed,
-                    .threads = asked.threads,
-                    .max_seconds = max_seconds,
-                    .stop = asked.stop});
+  WitnessOptions options{
+      .seed = asked.seed, .threads = asked.threads, .max_seconds = max_seconds, .stop = asked.stop};
+  if (asked.tell)
+    options.progress = [&](const std::vector<double>& best) {
+      asked.tell(search_text(impact, questions, best));
+    };
+  return witnesses(impact.problem(), witness_targets(questions), options);
 }
 
 /// The exact set, and witnesses of what is asked about it: half of the time is theirs.
@@ -198,7 +206,23 @@ SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
   options.step = asked.step != 0 ? asked.step : defaults.step;
   options.limit = asked.limit != 0 ? asked.limit : defaults.limit;
   options.final_step = asked.final_step;
-  options.draws = asked.draws == "corners" ? Draws::kCorners : Draws::kUniform;
+  options.draws = asked.draws == "corners"    ? Draws::kCorners
+                  : asked.draws == "extremes" ? Draws::kExtremes
+                                              : Draws::kUniform;
+  if (options.draws == Draws::kExtremes) {
+    if (asked.law != "set") throw InputError("--draws extremes belongs to --law set; leave it out");
+    const std::pair<const char*, bool> steps[] = {{"--step", asked.step != 0},
+                                                  {"--limit", asked.limit != 0},
+                                                  {"--final-step", asked.final_step != 0}};
+    for (const auto& [option, given] : steps) {
+      if (given)
+        throw InputError(fmt::format(
+            "{} does not go with --draws extremes, which have no steps; leave it out", option));
+    }
+    if (impact.problem().bounces())
+      throw InputError(
+          "--draws extremes: of an impact with restitution there are none; take corners");
+  }
   options.seed = asked.seed;
   options.threads = asked.threads;
   options.keep = asked.keep;
@@ -303,11 +327,10 @@ Json options_json(const ImpactCase& impact, const ImpactReport& report, const As
     const SetOptions o = set_options(impact, asked);
     json.update({{"samples", o.samples},
                  {"seed", o.seed},
-                 {"step", o.step},
-                 {"limit", o.limit},
-                 {"final_step", o.final_step},
                  {"draws", asked.draws.empty() ? "uniform" : asked.draws},
                  {"keep", o.keep}});
+    if (o.draws != Draws::kExtremes)
+      json.update({{"step", o.step}, {"limit", o.limit}, {"final_step", o.final_step}});
   }
   if (law == "all") {
     json.update({{"samples", report.set()->samples},
@@ -337,7 +360,10 @@ std::vector<std::string> draw(const ImpactCase& impact, const ImpactReport& repo
   if (report.law == "witnesses")
     figure.laws.insert(figure.laws.end(), report.outcomes.begin(), report.outcomes.end());
   if (report.law == "exact" || report.law == "witnesses") {
-    if (report.known.exact) figure.exact = report.known.exact->pieces;
+    if (const std::optional<ExactResult>& set = report.known.exact) {
+      figure.exact = set->pieces;
+      figure.bracket = set->status == ExactStatus::kBracket;
+    }
     SetOptions options = set_options(impact, asked);
     options.samples = options.keep = kFigureOutcomes;
     options.paths = kFigurePaths;

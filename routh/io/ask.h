@@ -47,6 +47,8 @@ struct Asked {
   std::function<bool()> stop;
   /// Called now and then with samples done and to be done; false does the same.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+  /// Called now and then with the best values that a search has.
+  std::function<void(const std::string& text)> tell = {};
 };
 
 /// Of a touching contact. Throws InputError naming the option.

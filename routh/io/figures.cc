@@ -157,6 +157,7 @@ struct Content {
   std::vector<std::vector<VectorXd>> light;  ///< sampled paths
   std::vector<VectorXd> dark;                ///< sampled outcomes
   std::vector<Polytope> exact;
+  bool bracket = false;
   struct Law {
     std::string colour, label;
     std::vector<std::vector<VectorXd>> paths;
@@ -169,6 +170,7 @@ struct Content {
 Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::size_t most) {
   Content content;
   content.exact = figure.exact;
+  content.bracket = figure.bracket;
   content.other = figure.other;
   if (impact.scenario.model()) content.marks = marked_outcomes(impact, figure);
   if (figure.set) {
@@ -442,7 +444,8 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
   if (before) text += ", NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'";
   if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";
   if (!content.exact.empty())
-    text += fmt::format(", NaN w l lw 6 lc rgb '{}' title 'exact set'", kTeal);
+    text += fmt::format(", NaN w l lw 6 lc rgb '{}' title '{}'", kTeal,
+                        content.bracket ? "contains the set" : "exact set");
   if (!content.dark.empty())
     text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
   for (const Content::Law& law : content.laws)

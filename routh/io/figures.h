@@ -19,6 +19,7 @@ struct ImpactFigure {
   std::vector<OutcomeRow> laws = {};  ///< outcomes with paths
   const SetResult* set = nullptr;     ///< kept outcomes and paths of the set law
   std::vector<Polytope> exact = {};   ///< the exact set
+  bool bracket = false;               ///< or one that contains it
   /// What another simulator makes of the impact, as a contact velocity, and its name.
   std::optional<Eigen::VectorXd> other = {};
   std::string other_name = "";

@@ -210,6 +210,22 @@ std::vector<WitnessTarget> witness_targets(const Questions& questions) {
   return targets;
 }
 
+std::string search_text(const ImpactCase& impact, const Questions& questions,
+                        const std::vector<double>& best) {
+  std::string text;
+  const double before = energy_at(impact, impact.problem().c);
+  const std::size_t maxima = questions.maximize.size();
+  for (std::size_t t = 0; t < best.size() && text.size() < 60; ++t) {
+    const bool most = t < maxima;
+    const Objective& o = most ? questions.maximize[t] : questions.minimize[t - maxima];
+    if (!std::isfinite(best[t])) continue;
+    const double value = o.q.size() ? (most ? best[t] : -best[t]) + o.constant : before + best[t];
+    text += fmt::format("{}{} {} to {:.5g}", text.empty() ? "" : ", ", o.name, most ? "up" : "down",
+                        value);
+  }
+  return text;
+}
+
 std::string phase_text(const ImpactCase& impact, const WitnessPhase& phase) {
   using enum ContactState;
   std::vector<std::string> parts;

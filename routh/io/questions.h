@@ -62,6 +62,9 @@ Answers answers(const ImpactCase& impact, const std::vector<Polytope>& pieces, b
 
 /// The extremes that are asked for, maxima first, as the search takes them.
 std::vector<WitnessTarget> witness_targets(const Questions& questions);
+/// The best values of a search so far: "normal.A up to 0.0839, energy down to 0".
+std::string search_text(const ImpactCase& impact, const Questions& questions,
+                        const std::vector<double>& best);
 /// "A and B push and stick, C pushes and slides +"
 std::string phase_text(const ImpactCase& impact, const WitnessPhase& phase);
 

@@ -216,7 +216,10 @@ void add_answers(const ImpactCase& impact, const Answers& answers, Json& j) {
       Json& one = j[what][extreme.name] = {{"value", extreme.value},
                                            {"contact_velocity", list(extreme.c)},
                                            {"velocity", list(lift_velocity(impact, extreme.c))}};
-      if (extreme.bound) one[bound] = *extreme.bound;
+      if (extreme.bound) {
+        one[bound] = *extreme.bound;
+        one["gap"] = std::abs(*extreme.bound - extreme.value);
+      }
       if (extreme.witness) add_witness(impact, *extreme.witness, one);
     }
   };

@@ -136,13 +136,15 @@ TEST_F(App, TheExactSetAnswersQuestions) {
   EXPECT_GT(set["coverage"]["hausdorff"], 0);
   for (const char* bad :
        {"--law exact --maximize normal.Z", "--law exact --contains 1,2",
-        "--law set --maximize energy", "--law exact --coverage", "--law exact --max-polyhedra 0"})
+        "--law set --maximize energy", "--law exact --coverage", "--law all --draws extremes",
+        "--law set --draws extremes --step 1", "--law set --draws extremes --limit 3",
+        "--law set --draws far", "--law exact --max-polyhedra 0"})
     EXPECT_EQ(run(std::string("impact compass-gait ") + bad).code, 2) << bad;
   EXPECT_EQ(run("impact compass-gait --law exact --csv " + folder_ + "/set.csv").code, 0);
   const std::string csv = routh::io::read_file(folder_ + "/set.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);  // two triangles and the titles
   EXPECT_EQ(json_of("impact compass-gait --law exact --max-polyhedra 3")["summary"]["status"],
-            "outer");
+            "bracket");
 }
 #else
 TEST_F(App, WithoutExactSetsItSaysHowToGetThem) {

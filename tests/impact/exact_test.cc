@@ -354,14 +354,14 @@ TEST(Exact, HugeFrictionWorks) {
 
 TEST(Exact, ASpentBudgetGivesASetThatContainsTheTruth) {
   std::mt19937 random(75);
-  int outer = 0;
+  int brackets = 0;
   for (int k = 0; k < 30; ++k) {
     const ImpactProblem p = test::random_impact(random, 2, 3).problem;
     const ExactResult truth = exact(p, {.max_polyhedra = 400, .max_seconds = 30});
     if (truth.status != ExactStatus::kExact) continue;
     for (const int budget : {1, 3, 8}) {
       const ExactResult r = exact(p, {.max_polyhedra = budget});
-      outer += r.status == ExactStatus::kOuter;
+      brackets += r.status == ExactStatus::kBracket;
       for (const Polytope& piece : truth.pieces) {
         for (const VectorXd& corner : piece.corners)
           EXPECT_LT(distance(r, corner), 1e-9 * (1 + p.c.norm()))
@@ -369,7 +369,7 @@ TEST(Exact, ASpentBudgetGivesASetThatContainsTheTruth) {
       }
     }
   }
-  EXPECT_GT(outer, 20);
+  EXPECT_GT(brackets, 20);
 }
 
 TEST(Exact, JammedContactsAreRefused) {

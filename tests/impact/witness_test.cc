@@ -6,6 +6,7 @@
 
 #include "random_problem.h"
 #include "routh/impact/cone.h"
+#include "routh/impact/order_symmetry.h"
 
 namespace routh {
 namespace {
@@ -82,6 +83,27 @@ TEST(Witness, EndsWhenToldWithThePathsThatItCanConfirm) {
       EXPECT_GE(r.at_most[t], w.value - 1e-9 * p.c.norm()) << patience;
     }
   }
+}
+
+// The block on both corners is its own mirror image; moved sideways it is none.
+TEST(Witness, SymmetriesOfAnImpactAreFoundAndUsed) {
+  const ImpactProblem p = test::rocking_block();
+  const OrderSpace space{RationalImpact(p)};
+  const std::vector<OrderSymmetry> found = symmetries(space, p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].contact, (std::vector<int>{1, 0}));
+  EXPECT_EQ(found[0].turned, (std::vector<char>{1, 1}));
+  // a form and its image are reached alike, for the image is tried
+  const WitnessResult r = witnesses(p, both_ways(p), kQuick);
+  EXPECT_NEAR(r.best[0].value, r.best[2].value, 1e-12);
+  EXPECT_NEAR(r.best[4].value, r.best[7].value, 1e-12);
+
+  ImpactProblem moving = p;
+  moving.c.tail(2).setConstant(0.1);
+  EXPECT_TRUE(symmetries(space, moving).empty());
+  ImpactProblem rough = p;
+  rough.mu[0] = 0.5;
+  EXPECT_TRUE(symmetries(space, rough).empty());
 }
 
 TEST(Witness, ACorruptedCertificateIsRefused) {
