@@ -21,6 +21,7 @@ set(ROUTH_PRIVATE_HEADERS
   io/frames.h
   io/gif.h
   io/matrices.h
+  io/measures.h
   io/mechanism.h
   io/methods_selected.h
   io/model_sketches.h
@@ -40,6 +41,7 @@ set(ROUTH_PRIVATE_HEADERS
   mujoco/model.h
   mujoco/source.h
   simulate/execution.h
+  simulate/parallel.h
   simulate/root.h
   simulate/stepper.h
   simulate/zeno.h)

@@ -16,6 +16,7 @@ from ._core import has_exact, has_models, scenario_names, scenario_text
 from ._core import version as __version__
 from ._impact import (BatchResult, CheckResult, ExactSet, ImpactResult, Outcome, Piece, SampledSet,
                       impact, impact_batch, impact_in_contact_space)
+from ._map import MapResult, map
 from ._measured import MeasuredResult, MeasuredRow, measured
 from ._motion import EnsembleResult, Event, Group, Run, State, Stepper, Trajectory, ensemble, simulate, stepper
 from ._mujoco import from_mujoco
@@ -26,8 +27,8 @@ from ._system import Contact, System
 
 __all__ = [
     "BatchResult", "CheckResult", "Contact", "Crossing", "EnsembleResult", "Event", "ExactSet", "Group",
-    "ImpactResult", "LAWS", "METHODS", "MeasuredResult", "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
+    "ImpactResult", "LAWS", "METHODS", "MapResult", "MeasuredResult", "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
     "Stepper", "System", "Trajectory", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
-    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "measured", "scenario_names",
+    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "map", "measured", "scenario_names",
     "scenario_text", "simulate", "stepper", "__version__",
 ]
