@@ -24,6 +24,7 @@ set(ROUTH_PRIVATE_HEADERS
   io/frames.h
   io/gif.h
   io/matrices.h
+  io/measures.h
   io/mechanism.h
   io/methods_selected.h
   io/model_sketches.h
@@ -44,6 +45,7 @@ set(ROUTH_PRIVATE_HEADERS
   mujoco/source.h
   mujoco/spring_bed.h
   simulate/execution.h
+  simulate/parallel.h
   simulate/root.h
   simulate/stepper.h
   simulate/zeno.h)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "routh/io/family.h"
 #include "routh/io/results.h"
 #include "session.h"
 
@@ -28,6 +29,7 @@ void add_check(CLI::App& app, Session& session);
 void add_reproduce(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_ensemble(CLI::App& app, Session& session);
+void add_map(CLI::App& app, Session& session);
 void add_measured(CLI::App& app, Session& session);
 void add_rerun(CLI::App& app, Session& session);
 /// The manual page and the completion of shells, of all that was added before.
@@ -57,6 +59,12 @@ struct ScenarioArguments {
   void add_restitution(CLI::App& command);
   /// Refuses options that do not belong to this kind of scenario.
   io::Scenario load() const;
+  /// The same with these parameters left open; `option` names who asks.
+  io::Family family(const std::string& option, const std::vector<std::string>& names) const;
+
+ private:
+  std::vector<io::Override> overrides() const;
+  void prepare(io::Scenario& scenario) const;
 };
 
 /// Checks of options with messages a person can act on.

@@ -92,7 +92,7 @@ void ScenarioArguments::add_contact_options(CLI::App& of) {
       ->group(kModels);
 }
 
-io::Scenario ScenarioArguments::load() const {
+std::vector<io::Override> ScenarioArguments::overrides() const {
   std::vector<io::Override> overrides;
   for (const std::string& text : set) {
     const std::size_t at = text.find('=');
@@ -104,10 +104,10 @@ io::Scenario ScenarioArguments::load() const {
       throw io::InputError(fmt::format("--set {}: {}", text, e.what()));
     }
   }
-  io::Scenario scenario = io::load_scenario(name, overrides, start);
-  refuse_foreign(*command, scenario);
-  if (const auto* model = std::get_if<io::Model>(&scenario.what); model && !model->moved.empty())
-    warn(fmt::format("routh: {}: {}\n", name, model->moved));
+  return overrides;
+}
+
+void ScenarioArguments::prepare(io::Scenario& scenario) const {
   if (cone == "circular" && edges > 0)
     throw io::InputError("--edges: a circular cone has none; leave it out or use --cone polygon");
   if (cone == "circular") scenario.run.edges = 0;
@@ -115,7 +115,23 @@ io::Scenario ScenarioArguments::load() const {
   if (touching > 0) scenario.run.touching = touching;
   scenario.run.extreme_points = patches;
   scenario.run.restitution = io::restitution_named(restitution);
+}
+
+io::Scenario ScenarioArguments::load() const {
+  io::Scenario scenario = io::load_scenario(name, overrides(), start);
+  refuse_foreign(*command, scenario);
+  if (const auto* model = std::get_if<io::Model>(&scenario.what); model && !model->moved.empty())
+    warn(fmt::format("routh: {}: {}\n", name, model->moved));
+  prepare(scenario);
   return scenario;
+}
+
+io::Family ScenarioArguments::family(const std::string& option,
+                                     const std::vector<std::string>& names) const {
+  io::Family family(name, overrides(), start, option, names);
+  refuse_foreign(*command, family.base());
+  family.prepare_by([own = *this](io::Scenario& scenario) { own.prepare(scenario); });
+  return family;
 }
 
 namespace {
@@ -225,6 +241,10 @@ void add_examples(CLI::App& app) {
       {"ensemble",
        {"routh ensemble compass-gait --runs 256 --end 1",
         "routh ensemble compass-gait --branch 2 --end 0.5"}},
+      {"map",
+       {"routh map compass-gait --vary friction=0.2:2:8 --vary rate=0.1:1:8",
+        "routh map rocking-block --vary friction=0:1:21 --measure spread,worst.energy --csv -",
+        "routh map pushing --draw 'friction=uniform(0.2,1)' --points 50 --law simultaneous"}},
       {"reproduce", {"routh reproduce p1-outcomes --out results", "routh reproduce all"}},
       {"rerun",
        {"routh rerun out.json", "routh impact rocking-block --json - | routh rerun -",
@@ -264,6 +284,7 @@ void define(CLI::App& app, Session& session) {
   add_check(app, session);
   add_simulate(app, session);
   add_ensemble(app, session);
+  add_map(app, session);
   add_measured(app, session);
   add_reproduce(app, session);
   add_rerun(app, session);

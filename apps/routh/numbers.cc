@@ -11,7 +11,16 @@ std::string duration(double seconds) {
   if (seconds < 1) return fmt::format("{:.3g} ms", 1e3 * seconds);
   if (seconds < 90) return fmt::format("{:.3g} s", seconds);
   if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
+  if (seconds < 48 * 3600) return fmt::format("{:.1f} h", seconds / 3600);
+  if (seconds < 365 * 86400.0) return fmt::format("{:.0f} days", seconds / 86400);
+  return fmt::format("{} years", amount(std::round(seconds / (365.25 * 86400))));
+}
+
+std::string bytes(double count) {
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  int unit = 0;
+  for (; count >= 1000 && unit < 5; ++unit) count /= 1000;
+  return fmt::format("{:.3g} {}", count, kUnits[unit]);
 }
 
 std::string amount(double x) {

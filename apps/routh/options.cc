@@ -84,6 +84,14 @@ std::vector<Scope> all_scopes() {
        {"--law", "--runs", "--seed", "--threads", "--every", "--csv", "--plot"},
        {"ensembles without --branch"}},
 
+      {"map", kLaw, {"--step", "--limit"}, {"set"}},
+      {"map", kLaw, {"--samples", "--draws"}, {"set", "all"}},
+      {"map",
+       kWay,
+       {"--samples", "--draws", "--step", "--limit", "--touching", "--extreme-points"},
+       {"maps of impacts, without --runs"}},
+      {"map", kWay, {"--end", "--method"}, {"maps of motions, with --runs"}},
+
       {"reproduce",
        kItem,
        {"--samples", "--threads"},

@@ -18,6 +18,7 @@ from ._batch import BatchResult, impact_batch
 from ._ensemble import Branch, BranchTree, EnsembleResult, Group, Run, branch, ensemble
 from ._impact import (CheckResult, Containment, ExactSet, Extreme, ImpactResult, Outcome, Piece, SampledSet,
                       impact, impact_in_contact_space)
+from ._map import MapResult, map
 from ._measured import MeasuredResult, MeasuredRow, measured
 from ._motion import Event, Inclusion, Instant, State, Stepper, Trajectory, Zeno, at_start, simulate, stepper
 from ._mujoco import from_mujoco
@@ -28,9 +29,9 @@ from ._system import Contact, System
 
 __all__ = [
     "BatchResult", "Branch", "BranchTree", "CheckResult", "Contact", "Containment", "Crossing", "EnsembleResult", "Event",
-    "ExactSet", "Extreme", "Group", "ImpactResult", "Inclusion", "Instant", "LAWS", "METHODS", "MeasuredResult",
-    "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State", "Stepper", "System",
-    "Trajectory", "Zeno", "at_start", "branch", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
-    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "measured", "scenario_names", "scenario_text",
+    "ExactSet", "Extreme", "Group", "ImpactResult", "Inclusion", "Instant", "LAWS", "METHODS", "MapResult",
+    "MeasuredResult", "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
+    "Stepper", "System", "Trajectory", "Zeno", "at_start", "branch", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
+    "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "map", "measured", "scenario_names", "scenario_text",
     "simulate", "stepper", "__version__",
 ]

@@ -70,5 +70,6 @@ PYBIND11_MODULE(_core, m) {
   python::define_ensembles(m);
   python::define_lcp(m);
   python::define_measured(m);
+  python::define_maps(m);
   python::define_selected(m);
 }

@@ -34,6 +34,7 @@ void define_motions(py::module_& m);
 void define_ensembles(py::module_& m);
 void define_lcp(py::module_& m);
 void define_measured(py::module_& m);
+void define_maps(py::module_& m);
 void define_selected(py::module_& m);
 
 /// Was it built with exact sets?

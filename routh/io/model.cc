@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "routh/io/document.h"
+#include "routh/io/family.h"
 #include "routh/simulate/reduce.h"
 
 #ifdef ROUTH_HAS_MUJOCO
@@ -117,6 +118,58 @@ State settled(mujoco::System& system, State state, std::string& moved, double& t
   return to.state;
 }
 
+/// Coefficients of all contacts.
+void set_contacts(mujoco::System& system, const ModelStart& start) {
+  try {
+    if (start.friction) system.set_friction(*start.friction);
+    if (start.restitution) system.set_restitution(*start.restitution);
+  } catch (const std::invalid_argument& e) {
+    throw InputError(fmt::format("--set: {}", e.what()));
+  }
+}
+
+/// The model at this state, moved out of overlaps and dropped where that is asked for.
+Scenario at_state(std::shared_ptr<const mujoco::System> system, const std::string& name,
+                  const std::string& title, const ModelStart& start, State state) {
+  std::string moved;
+  double touching = kTouching;
+  if (!start.as_is) state = settled(*system, std::move(state), moved, touching);
+  if (start.drop) {
+    if (!system->has_free_joint() || !system->has_ground())
+      throw InputError(
+          fmt::format("--drop: {} {}; add {}{}", name,
+                      system->has_free_joint() ? "has nothing to fall on" : "has no free joint",
+                      system->has_free_joint() ? "" : "--float",
+                      system->has_ground()       ? ""
+                      : system->has_free_joint() ? "--floor"
+                                                 : " --floor"));
+    state = mujoco::fall(*system, state, *start.drop);
+    for (const Contact& c : system->terms(state.q, state.v).contacts) {
+      if (c.pair < 0 && c.phi < -kTouching)
+        throw InputError(
+            fmt::format("--drop: {} holds back what falls in {}: it would be passed by {:.3g} "
+                        "before anything "
+                        "else is touched; start it with --qvel instead",
+                        c.name, name, -c.phi));
+    }
+    touching = kTouching;
+  }
+  Scenario scenario{.name = name, .title = title};
+  scenario.coordinates = system->coordinate_names();
+  scenario.velocities = system->velocity_names();
+  scenario.q = state.q, scenario.v = state.v;
+  scenario.terms = system->terms(state.q, state.v);
+  scenario.run.touching = touching;
+  if (start.friction)
+    scenario.parameters.push_back(
+        {"friction", *start.friction, "", "of all contacts between geometries"});
+  if (system->bounces())
+    scenario.parameters.push_back(
+        {"restitution", system->restitution(), "", "of all contacts between geometries"});
+  scenario.what = Model{system, system->keyframes(), system->notes(), moved};
+  return scenario;
+}
+
 }  // namespace
 
 Scenario load_model(const std::string& name, const std::string& file, const std::string& text,
@@ -126,51 +179,35 @@ Scenario load_model(const std::string& name, const std::string& file, const std:
     auto system = std::make_shared<mujoco::System>(
         text.empty() ? mujoco::System(file, additions)
                      : mujoco::System::from_text(text, file, additions));
-    try {
-      if (start.friction) system->set_friction(*start.friction);
-      if (start.restitution) system->set_restitution(*start.restitution);
-    } catch (const std::invalid_argument& e) {
-      throw InputError(fmt::format("--set: {}", e.what()));
-    }
+    set_contacts(*system, start);
     State state = state_of(*system, start, name);
-    std::string moved;
-    double touching = kTouching;
-    if (!start.as_is) state = settled(*system, std::move(state), moved, touching);
-    if (start.drop) {
-      if (!system->has_free_joint() || !system->has_ground())
-        throw InputError(
-            fmt::format("--drop: {} {}; add {}{}", name,
-                        system->has_free_joint() ? "has nothing to fall on" : "has no free joint",
-                        system->has_free_joint() ? "" : "--float",
-                        system->has_ground()       ? ""
-                        : system->has_free_joint() ? "--floor"
-                                                   : " --floor"));
-      state = mujoco::fall(*system, state, *start.drop);
-      for (const Contact& c : system->terms(state.q, state.v).contacts) {
-        if (c.pair < 0 && c.phi < -kTouching)
-          throw InputError(
-              fmt::format("--drop: {} holds back what falls in {}: it would be passed by {:.3g} "
-                          "before anything "
-                          "else is touched; start it with --qvel instead",
-                          c.name, name, -c.phi));
-      }
-      touching = kTouching;
+    const std::string title = system->title();
+    return at_state(std::move(system), name,
+                    title.empty() ? std::filesystem::path(file).stem().string() : title, start,
+                    std::move(state));
+  } catch (const std::invalid_argument& e) {
+    throw InputError(e.what());
+  }
+}
+
+State model_start(const Scenario& model, const ModelStart& start) {
+  mujoco::System system = *model.model();
+  return state_of(system, start, model.name);
+}
+
+State model_keyframe(const Scenario& model, const std::string& name) {
+  return model.model()->keyframe(name);
+}
+
+Scenario place_model(const Scenario& model, const ModelStart& start, State state) {
+  try {
+    std::shared_ptr<const mujoco::System> system = std::get<Model>(model.what).system;
+    if (start.friction || start.restitution) {
+      auto own = std::make_shared<mujoco::System>(*system);
+      set_contacts(*own, start);
+      system = std::move(own);
     }
-    Scenario scenario{.name = name, .title = system->title()};
-    if (scenario.title.empty()) scenario.title = std::filesystem::path(file).stem().string();
-    scenario.coordinates = system->coordinate_names();
-    scenario.velocities = system->velocity_names();
-    scenario.q = state.q, scenario.v = state.v;
-    scenario.terms = system->terms(state.q, state.v);
-    scenario.run.touching = touching;
-    if (start.friction)
-      scenario.parameters.push_back(
-          {"friction", *start.friction, "", "of all contacts between geometries"});
-    if (system->bounces())
-      scenario.parameters.push_back(
-          {"restitution", system->restitution(), "", "of all contacts between geometries"});
-    scenario.what = Model{system, system->keyframes(), system->notes(), moved};
-    return scenario;
+    return at_state(std::move(system), model.name, model.title, start, std::move(state));
   } catch (const std::invalid_argument& e) {
     throw InputError(e.what());
   }
@@ -265,6 +302,11 @@ std::string models_version() { throw InputError(kModelsMissing); }
 Scenario load_model(const std::string& name, const std::string&, const std::string&,
                     const ModelStart&) {
   throw InputError(fmt::format("{}: {}", name, kModelsMissing));
+}
+State model_start(const Scenario&, const ModelStart&) { throw InputError(kModelsMissing); }
+State model_keyframe(const Scenario&, const std::string&) { throw InputError(kModelsMissing); }
+Scenario place_model(const Scenario&, const ModelStart&, State) {
+  throw InputError(kModelsMissing);
 }
 std::string what_to_add(const Scenario&) { throw InputError(kModelsMissing); }
 std::string nearest_gaps(const Scenario&) { throw InputError(kModelsMissing); }

@@ -9,6 +9,7 @@
 
 #include "routh/io/builtin_scenarios.h"
 #include "routh/io/document.h"
+#include "routh/io/family.h"
 #include "routh/io/files.h"
 #include "routh/io/matrices.h"
 #include "routh/io/mechanism.h"
@@ -168,6 +169,12 @@ const BuiltinScenario* builtin(const std::string& name_or_path) {
   return nullptr;
 }
 
+/// As messages name it.
+std::string file_of(const std::string& name_or_path) {
+  const BuiltinScenario* own = builtin(name_or_path);
+  return own ? own->file : name_or_path == "-" ? "standard input" : name_or_path;
+}
+
 }  // namespace
 
 bool is_model(const std::string& name_or_path) {
@@ -187,23 +194,27 @@ std::string scenario_text(const std::string& name_or_path) {
       close.empty() ? "'routh list' shows the scenarios" : "did you mean '" + close + "'?"));
 }
 
+ModelStart with_parameters(const std::string& name, ModelStart start,
+                           const std::vector<Override>& overrides) {
+  for (const Override& o : overrides) {
+    if (o.name != "friction" && o.name != "restitution")
+      throw InputError(fmt::format(
+          "--set {}: a model of MuJoCo has no parameters but friction and restitution; edit {}",
+          o.name, name));
+    (o.name == "friction" ? start.friction : start.restitution) = o.value;
+  }
+  return start;
+}
+
 Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides,
                        const ModelStart& start) {
   const BuiltinScenario* own = builtin(name_or_path);
-  const std::string file = own ? own->file : name_or_path == "-" ? "standard input" : name_or_path;
+  const std::string file = file_of(name_or_path);
   // MuJoCo reads the files of models by itself
   const bool by_itself = !own && is_model(name_or_path) && exists(name_or_path);
   const std::string text = by_itself ? "" : scenario_text(name_or_path);
   if (is_model(name_or_path)) {
-    ModelStart placed = start;
-    for (const Override& o : overrides) {
-      if (o.name != "friction" && o.name != "restitution")
-        throw InputError(
-            fmt::format("--set {}: a model of MuJoCo has no parameters but friction and "
-                        "restitution; edit {}",
-                        o.name, name_or_path));
-      (o.name == "friction" ? placed.friction : placed.restitution) = o.value;
-    }
+    const ModelStart placed = with_parameters(name_or_path, start, overrides);
     return with_finite_energy(load_model(name_or_path, file, text, placed));
   }
   if (start.given()) {
@@ -212,16 +223,34 @@ Scenario load_scenario(const std::string& name_or_path, const std::vector<Overri
         "of MuJoCo; this is a scenario whose start is in its file",
         name_or_path));
   }
+  return ScenarioFile(name_or_path, text).at(overrides);
+}
 
+struct ScenarioFile::Parsed {
+  std::unique_ptr<Values> values;  ///< where `root` looks for them
+  Field root;
+};
+
+ScenarioFile::ScenarioFile(std::string name, const std::string& text) : name_(std::move(name)) {
+  const std::string file = file_of(name_);
   if (text.find_first_not_of(" \t\r\n") != std::string::npos &&
       text[text.find_first_not_of(" \t\r\n")] == '<')
     throw InputError(fmt::format(
         "{} looks like a model of MuJoCo: these are read from files that end in .xml or .urdf",
         file));
-  Scenario scenario{.name = name_or_path};
-  Values values;
-  const Field root = parse(text, file, &values);
-  scenario.title = root.words_or("title", std::filesystem::path(file).stem().string());
+  auto values = std::make_unique<Values>();
+  const Field root = parse(text, file, values.get());
+  parsed_ = std::make_unique<Parsed>(Parsed{std::move(values), root});
+}
+
+ScenarioFile::~ScenarioFile() = default;
+
+Scenario ScenarioFile::at(const std::vector<Override>& overrides) {
+  Scenario scenario{.name = name_};
+  Values& values = *parsed_->values;
+  values.clear();
+  const Field& root = parsed_->root;
+  scenario.title = root.words_or("title", std::filesystem::path(file_of(name_)).stem().string());
   read_parameters(root, overrides, values, scenario);
   if (root.has("mechanism")) {
     root.allow_keys({"title", "parameters", "mechanism", "start", "impact", "simulate"});

@@ -7,9 +7,9 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 
 #include "routh/impact/ambiguity.h"
+#include "routh/simulate/parallel.h"
 #include "routh/simulate/recorder.h"
 #include "routh/simulate/reduce.h"
 
@@ -117,45 +117,39 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
   result.kept.resize(std::min(options.keep, options.runs));
 
   // every run depends on its index alone, whoever does it
-  std::atomic<std::uint64_t> next = 0, done = 0;
   std::atomic<bool> stop = false;
   std::mutex trouble;
   std::exception_ptr first_error;
   std::uint64_t first_error_index = options.runs;
-  const auto work = [&](bool reports) {
-    for (std::uint64_t k = next++; k < options.runs && !stop; k = next++) {
-      try {
-        Trajectory t = motion(
-            with_restitution(impact_law(options.law, mixed(options.seed, k)), options.restitution),
-            [&, reports](double) {
-              if (reports && options.progress && !options.progress(done)) stop = true;
-              return !stop;
-            });
-        if (t.status == SimulationStatus::kInterrupted) break;
-        result.runs[k] = summary(system, t, k, contacts);
-        if (k < result.kept.size()) result.kept[k] = std::move(t);
-      } catch (const std::exception& e) {
-        // one motion that cannot go on does not end the others
-        result.runs[k] = {.index = k,
-                          .status = SimulationStatus::kStopped,
-                          .final = start,
-                          .word = std::string("failed: ") + e.what(),
-                          .final_mode = "failed",
-                          .message = e.what(),
-                          .finished = true};
-        const std::lock_guard lock(trouble);
-        if (k < first_error_index) first_error_index = k, first_error = std::current_exception();
-      }
-      ++done;
-      if (reports && options.progress && !options.progress(done)) stop = true;
+  const auto work = [&](std::uint64_t k) {
+    try {
+      Trajectory t = motion(
+          with_restitution(impact_law(options.law, mixed(options.seed, k)), options.restitution),
+          [&](double) { return !stop.load(); });
+      if (t.status == SimulationStatus::kInterrupted) return;
+      result.runs[k] = summary(system, t, k, contacts);
+      if (k < result.kept.size()) result.kept[k] = std::move(t);
+    } catch (const std::exception& e) {
+      // one motion that cannot go on does not end the others
+      result.runs[k] = {.index = k,
+                        .status = SimulationStatus::kStopped,
+                        .final = start,
+                        .word = std::string("failed: ") + e.what(),
+                        .final_mode = "failed",
+                        .message = e.what(),
+                        .finished = true};
+      const std::lock_guard lock(trouble);
+      if (k < first_error_index) first_error_index = k, first_error = std::current_exception();
     }
   };
-  const unsigned cores = options.threads > 0 ? static_cast<unsigned>(options.threads)
-                                             : std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < cores; ++i) threads.emplace_back(work, false);
-  work(true);
-  for (std::thread& thread : threads) thread.join();
+  std::function<bool(std::uint64_t)> progress;
+  if (options.progress) {
+    progress = [&](std::uint64_t done) {
+      if (!options.progress(done)) stop = true;
+      return !stop;
+    };
+  }
+  in_parallel(options.runs, options.threads, work, progress);
   std::erase_if(result.runs, [](const EnsembleRun& run) { return !run.finished; });
   const bool all_failed =
       std::all_of(result.runs.begin(), result.runs.end(),

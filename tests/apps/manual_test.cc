@@ -14,8 +14,8 @@ namespace {
 using namespace routh::test;
 using Manual = Program;
 
-const std::vector<std::string> kCommands{"list",     "show",     "impact",    "check", "simulate",
-                                         "ensemble", "measured", "reproduce", "rerun"};
+const std::vector<std::string> kCommands{"list",     "show", "impact",   "check",     "simulate",
+                                         "ensemble", "map",  "measured", "reproduce", "rerun"};
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
@@ -87,7 +87,7 @@ TEST_F(Manual, BashCompletesCommandsOptionsValuesAndScenarios) {
 TEST_F(Manual, ExamplesOfTheHelpRun) {
   // impact first: it writes what rerun reads
   for (const std::string command :
-       {"impact", "list", "show", "check", "simulate", "ensemble", "reproduce", "rerun"}) {
+       {"impact", "list", "show", "check", "simulate", "ensemble", "map", "reproduce", "rerun"}) {
     const std::string help = run(command + " --help").out;
     std::istringstream lines(help.substr(help.find("Examples:")));
     int examples = 0;
