@@ -72,6 +72,20 @@ def test_stubs_name_what_there_is():
         assert name in stubbed, name
 
 
+def test_stubs_have_the_arguments_that_functions_take():
+    import inspect
+    package = pathlib.Path(routh.__file__).parent
+    for stub, module in (("__init__.pyi", routh), ("lcp.pyi", routh.lcp)):
+        for node in ast.parse((package / stub).read_text()).body:
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            taken = inspect.signature(getattr(module, node.name)).parameters.values()
+            named = lambda *kinds: [p.name for p in taken if p.kind in kinds]
+            assert named(inspect.Parameter.POSITIONAL_OR_KEYWORD) == [a.arg for a in node.args.args], node.name
+            assert named(inspect.Parameter.KEYWORD_ONLY) == [a.arg for a in node.args.kwonlyargs], node.name
+            assert named(inspect.Parameter.VAR_KEYWORD) == ([node.args.kwarg.arg] if node.args.kwarg else []), node.name
+
+
 # MuJoCo: its functions for a free box, written down from its documentation
 
 class FreeBox:

@@ -80,4 +80,22 @@ TEST(Enumerate, ContainsWhatLemkeFinds) {
 }
 
 }  // namespace
+// diag(1, .., 1) z - 1 has one solution, that of the last support of all
+TEST(Enumerate, StopsWithWhatItHas) {
+  const Problem problem{Eigen::MatrixXd::Identity(4, 4), Eigen::VectorXd::Constant(4, -1)};
+  int asked = 0;
+  const Solutions part = enumerate(problem, {.stop = [&] { return ++asked == 10; }});
+  EXPECT_FALSE(part.complete);
+  EXPECT_TRUE(part.all.empty());
+  EXPECT_EQ(asked, 10);
+  const Solutions whole = enumerate(problem, {.stop = [] { return false; }});
+  EXPECT_TRUE(whole.complete);
+  EXPECT_EQ(whole.all.size(), 1);
+}
+
+TEST(Enumerate, RefusesMoreVariablesThanSupportsCanBeCounted) {
+  const Problem problem{Eigen::MatrixXd::Identity(33, 33), Eigen::VectorXd::Constant(33, -1)};
+  EXPECT_THROW((void)enumerate(problem, {.max_size = 100}), std::invalid_argument);
+}
+
 }  // namespace routh::lcp

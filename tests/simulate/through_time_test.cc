@@ -189,6 +189,23 @@ TEST(Ensemble, KeepsWhatWasFinishedWhenStopped) {
   EXPECT_EQ(r.runs.size(), 10u);
 }
 
+TEST(Branch, StopsWithTheBranchesItHas) {
+  const io::Scenario s = io::load_scenario("rocking-block");
+  const HybridOptions hybrid{.end = 0.2, .every = 0.1};
+  const State start{0, s.q, s.v};
+  const auto tree = [&](int most_asked) {
+    int asked = 0;
+    return branch(*s.mechanism(), start, motion_by(*s.mechanism(), start, hybrid), 2, 10'000,
+                  [&] { return ++asked > most_asked; });
+  };
+  const BranchTree whole = tree(1'000'000), part = tree(1), none = tree(0);
+  EXPECT_TRUE(whole.complete);
+  EXPECT_FALSE(part.complete);
+  EXPECT_LT(part.branches.size(), whole.branches.size());
+  EXPECT_FALSE(none.complete);
+  EXPECT_TRUE(none.branches.empty());
+}
+
 TEST(Branch, TheRockingBlockHasThreeExtremeOutcomes) {
   // rest, or pivoting about either corner (P1 Fig. 1); afterwards every impact has one
   const io::Scenario s = io::load_scenario("rocking-block");
