@@ -4,6 +4,7 @@
 # make python  the Python package, importable from build/python, and its tests; make wheel for an environment of your own
 # make docs    the documentation site, at build/docs/site/index.html
 # make package Debian packages of the command and of the library, in build/
+# make mpi     the command for clusters: routh map by many processes
 # make bench   speed, with residuals and peers
 # make check   format, warnings with GCC and Clang, sanitizers, fuzzers for seconds (what CI runs after the tests)
 # make soak    fuzzers for a minute each, random problems for minutes
@@ -16,7 +17,7 @@ ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
 
-.PHONY: demo test build setup python wheel docs package bench check check-format check-clang check-fuzz soak \
+.PHONY: demo test build setup mpi python wheel docs package bench check check-format check-clang check-fuzz soak \
   format clean
 
 build: setup
@@ -41,6 +42,13 @@ test: setup
 
 # Debian's Python, which Debian's packages are for
 PYTHON ?= /usr/bin/python3
+
+mpi: setup
+	@tools/setup packages-mpi.txt
+	@echo "== building build/routh for many processes"
+	@$(CMAKE) -B build -DROUTH_MPI=ON $(QUIET)
+	@cmake --build build -j $(JOBS) --target routh $(QUIET)
+	@echo "next: mpirun -n 4 build/routh map compass-gait --vary friction=0.2:5:64 --csv map.csv"
 
 python: setup
 	@tools/setup packages-python.txt
@@ -70,6 +78,7 @@ docs: setup
 
 package: build
 	@echo "== packing"
+	@$(CMAKE) -B build -DROUTH_MPI=OFF $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@cd build && cpack $(QUIET) && ls *.deb
 

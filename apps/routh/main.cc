@@ -1,17 +1,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <new>
 #include <sstream>
+#include <thread>
 
 #include "commands.h"
 #include "exact_law.h"
 #include "options.h"
 #include "output.h"
+#include "ranks.h"
 #include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/files.h"
@@ -294,13 +297,22 @@ void define(CLI::App& app, Session& session) {
 }
 
 void obey(CLI::App& app, const Session& session) {
-  if (session.command.size() > 1) refuse_unknown(app, session.command[1]);
+  if (session.command.size() > 1) {
+    refuse_unknown(app, session.command[1]);
+    if (!session.command[1].starts_with("-")) check_processes(session.command[1]);
+  }
   // CLI11 takes them from the end
   app.parse(std::vector<std::string>(session.command.rbegin(), session.command.rend() - 1));
 }
 
 int run(int argc, char** argv) {
   const auto complain = [](int code, const std::string& what) {
+    // what is wrong with a command is wrong for all its processes: the first says it, before the
+    // launcher ends them all because one has left
+    if (code == kBadInput && rank() > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      return code;
+    }
     warn(fmt::format("routh: {}\n", io::without_controls(what)));
     return code;
   };

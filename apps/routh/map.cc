@@ -13,6 +13,7 @@
 #include "numbers.h"
 #include "options.h"
 #include "output.h"
+#include "ranks.h"
 #include "routh/io/document.h"
 #include "routh/io/measures.h"
 #include "routh/simulate/laws.h"
@@ -175,12 +176,18 @@ int run_map(const MapArguments& a) {
   const auto map = std::make_shared<const io::Map>(
       a.scenario.family(a.vary.empty() ? "--draw" : "--vary", plan.names()), plan);
   refuse_too_many(*map, a.threads);
+  // of several processes the first keeps and writes, the others work
+  const io::SharePieces share = share_pieces();
   std::optional<io::Checkpoint> checkpoint;
-  if (!a.checkpoint.empty()) checkpoint.emplace(a.checkpoint, work_of(a));
-  const io::MapResult result = io::compute(map, {.threads = a.threads,
+  if (!a.checkpoint.empty() && rank() == 0) checkpoint.emplace(a.checkpoint, work_of(a));
+  const io::MapResult result = io::compute(map, {.threads = a.threads > 0 ? a.threads
+                                                            : share       ? 1
+                                                                          : 0,
                                                  .checkpoint = checkpoint ? &*checkpoint : nullptr,
+                                                 .share = share,
                                                  .progress = progress(map->size(), "map"),
                                                  .stop = [] { return interrupted(); }});
+  if (rank() > 0) return kDone;
   clear_progress();
   finishing();
   places.show(describe(result), io::to_json(result));

@@ -250,8 +250,8 @@ class Figure {
 
   std::string curve(const std::vector<Place>& all, std::size_t k) const {
     const MapRange& x = axis(0);
-    auto [low, high] = range(all, k);
-    if (!(low <= high)) low = 0, high = 1;
+    const auto [least, most] = range(all, k);
+    const double low = least <= most ? least : 0, high = least <= most ? most : 1;
     const double room = high > low ? 0.06 * (high - low) : std::max(0.5, 0.1 * std::abs(high));
     Series series;
     for (std::size_t p = 0; p < all.size(); ++p) series.emplace_back(x.at(p), all[p].values[k]);

@@ -259,6 +259,21 @@ TEST_F(Map, GoesOnFromItsCheckpointAfterAnyEnd) {
   EXPECT_EQ(run(what + kept).code, 2);
 }
 
+#ifndef ROUTH_MPIEXEC
+TEST_F(Map, UnderMpirunWithoutMpiIsRefused) {
+  const std::string launched = "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=";
+  for (const std::string command : {"map pushing --vary friction=0.5:1:2", "impact pushing"}) {
+    const Result first = shell(launched + "0 " ROUTH_PROGRAM " " + command + " 2>&1");
+    EXPECT_EQ(first.code, 2) << first.out;
+    EXPECT_TRUE(says(first, "built without")) << first.out;
+    // one of them says it
+    const Result second = shell(launched + "1 " ROUTH_PROGRAM " " + command + " 2>&1");
+    EXPECT_EQ(second.code, 2);
+    EXPECT_EQ(second.out, "");
+  }
+}
+#endif
+
 TEST_F(Map, OfMotionsCountsWhatRunsDo) {
   const nlohmann::json j = json_of(
       "map rocking-block --vary friction=0.2:1:2 --runs 12 --end 0.5 --measure "

@@ -1,0 +1,11 @@
+#include "ranks.h"
+#include "routh/io/document.h"
+
+namespace routh::app {
+
+io::SharePieces share_pieces() {
+  if (processes() > 1) throw io::InputError(kProcessesMissing);
+  return {};
+}
+
+}  // namespace routh::app
