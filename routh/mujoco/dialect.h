@@ -29,6 +29,14 @@ inline constexpr double kMarginOfEach = 0.5;
 inline constexpr double kMarginOfEach = 1;
 #endif
 
+// Are distances of convex shapes that are apart within a margin their own, or those of shapes that
+// are inflated by it?
+#if mjVERSION_HEADER >= 320
+inline constexpr bool kKnowsDistances = true;
+#else
+inline constexpr bool kKnowsDistances = false;
+#endif
+
 /// What a collision function fills: mjContact, later a part of it.
 template <class Data, class Found>
 Found found_by(int (*)(const mjModel*, Data*, Found*, int, int, mjtNum));

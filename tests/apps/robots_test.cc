@@ -92,12 +92,13 @@ TEST_F(Robots, PartsThatTheirOwnerPutIntoEachOtherAreLeftOut) {
 }
 
 TEST_F(Robots, LimitsOfJointsAreNotRedundantForTheirTangents) {
-  const std::string swing = write(
-      "swing.xml",
-      "<mujoco><compiler angle='radian'/><worldbody><geom type='plane' size='0 0 1'/>"
-      "<body pos='0 0 .05'><freejoint/><geom size='.05'/><body pos='0 0 .1'>"
-      "<joint name='hip' axis='0 1 0' range='0 1'/><geom size='.02' pos='.1 0 .1'/></body></body>"
-      "</worldbody></mujoco>");
+  const std::string swing =
+      write("swing.xml",
+            "<mujoco><compiler angle='radian'/><worldbody><geom type='plane' size='0 0 1'/>"
+            "<body pos='0 0 .05'><freejoint/><geom size='.05'/><body pos='0 0 .1'>"
+            "<joint name='hip' axis='0 1 0' limited='true' range='0 1'/><geom size='.02' pos='.1 0 "
+            ".1'/></body></body>"
+            "</worldbody></mujoco>");
   const nlohmann::json j = json_of("check " + swing + " --qvel 0,0,-1,0,0,0,-1");
   EXPECT_EQ(j["contacts"].size(), 2u) << j["contacts"];
   EXPECT_EQ(j["redundant_rows"], 0);
