@@ -307,8 +307,9 @@ def ask(scenario, law, given, progress):
     return kind(made, scenario)
 
 
-def check(scenario, progress=None):
-    return CheckResult(run("checking", progress, lambda tell: _core.check(scenario._core, tell)))
+def check(scenario, progress=None, restitution=None):
+    means = {} if restitution is None else {"restitution": one_of("restitution", restitution, MEANINGS)}
+    return CheckResult(run("checking", progress, lambda tell: _core.check(scenario._core, means, tell)))
 
 
 def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0, names=None, cone=None, edges=None, progress=None, **options):

@@ -34,6 +34,8 @@ class MeasuredResult(Written):
     body = property(lambda self: self._all.get("body"), doc="Shape, centre of mass and inertia, fitted to one half.")
     energy_grows = property(lambda self: self._all["energy_grows"],
                             doc="Lines that were left out because energy grows.")
+    nothing_approaches = property(lambda self: self._all["nothing_approaches"],
+                                  doc="Lines that were left out because nothing approaches.")
     incomplete = property(lambda self: self._all["incomplete"], doc="More was to be done.")
     rows = property(lambda self: [MeasuredRow(*r) for r in self._core.rows], doc="A list of `MeasuredRow`.")
 

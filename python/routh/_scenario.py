@@ -102,14 +102,17 @@ class Scenario:
         from ._impact import ask
         return ask(self, law, options, progress)
 
-    def check(self, progress=None):
+    def check(self, progress=None, restitution=None):
         """Is the outcome of the impact at the start well defined? What `routh check` says.
+
+        restitution -- what coefficients of restitution are ratios of: "poisson" for every law alike
+            (default: as suits each law, so that laws may differ by what they mean)
 
         >>> load("box-and-wall").check().unique
         False
         """
         from ._impact import check
-        return check(self, progress)
+        return check(self, progress, restitution)
 
     def simulate(self, method=None, **options):
         """The same as `routh.simulate(self, ..)`."""

@@ -332,18 +332,20 @@ void define_impacts(py::module_& m) {
         return whole_json(io::options_json(*c.impact, c.options, c.report.known),
                           io::to_json(*c.impact, c.report), indent);
       });
-  m.def("check", [](const Scene& scene, py::object show) {
+  m.def("check", [](const Scene& given, const py::dict& options, py::object show) {
+    const Scene scene = meant(given, options);
     auto made = std::make_shared<Checked>();
     io::Scenario scenario = scene->scenario;
+    io::check_restitution(scenario, "all");
     scenario.run.edges = scenario.run.edges.value_or(0);
     made->impact = io::impact_case(std::move(scenario));
     made->options = io::check_options(*made->impact);
     Ticker ticker(std::move(show));
-    AmbiguityOptions options = made->options;
-    options.stop = ticker.stop();
+    AmbiguityOptions asked = made->options;
+    asked.stop = ticker.stop();
     {
       py::gil_scoped_release without;
-      made->report = io::check(*made->impact, options);
+      made->report = io::check(*made->impact, asked);
     }
     made->interrupted = ticker.finish();
     return made;

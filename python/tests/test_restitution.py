@@ -56,6 +56,17 @@ def test_many_at_once_bounce_as_one_does():
     assert np.allclose(b.contact_velocities[:, 0], e[:, 0])
 
 
+def test_a_check_takes_one_meaning_for_all_laws(tmp_path):
+    # the slip of the hand answer above stops: by impulses and by works it ends differently
+    file = tmp_path / "stops.yaml"
+    file.write_text("G: [[2, 0.5], [0.5, 2]]\nc: [-1, 0.2]\nmu: 0.5\ne: 0.8\n")
+    s = routh.load(str(file))
+    assert s.check().unique is False
+    assert s.check(restitution="poisson").unique is True
+    with pytest.raises(ValueError, match="restitution"):
+        s.check(restitution="stronge")
+
+
 def test_scenarios_tell_their_coefficients_and_take_a_meaning():
     m = routh.load("dropped-box", restitution=0.4)
     assert m.e.tolist() == [0.4, 0.4] and m.terms(m.q, m.v)["e"].tolist() == [0.4, 0.4]

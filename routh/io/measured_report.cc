@@ -33,12 +33,15 @@ struct Range {
   double low, high;
   std::string tics() const {
     std::string text;
-    const bool few = high / low > 200;  // there is no room for more
+    const double wide = high / low;  // the wider, the fewer have room
+    const std::vector<int> digits = wide > 200  ? std::vector{1}
+                                    : wide > 30 ? std::vector{1, 3}
+                                                : std::vector{1, 2, 5};
     for (int power = -320; power < 320; ++power) {
-      for (const int digit : {1, 2, 5}) {
+      for (const int digit : digits) {
         const double x = digit * std::pow(10.0, power);
-        if (x < 1.2 * low || x > high || (few && digit > 1)) continue;
-        text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
+        if (x > 1.2 * low && x <= high)
+          text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
       }
     }
     return text;
@@ -109,7 +112,7 @@ std::string describe(const MeasuredTable& table, const MeasuredStudy& study) {
   }
   const bool plain = largest == 0 || (largest >= 0.01 && largest < 1000);
   const auto speed = [&](double x) {
-    return plain ? fmt::format("{:.4f}", x) : fmt::format("{:.0e}", x);
+    return plain ? fmt::format("{:.4f}", x) : fmt::format("{:.1e}", x);
   };
   const auto fitted = [&](double distance, double held_out) {
     return fmt::format("{} m/s, held out {} m/s\n", speed(distance), speed(held_out));
@@ -195,8 +198,8 @@ Json to_json(const MeasuredTable& table, const MeasuredStudy& study) {
                          {"ties", s.ranks.ties},
                          {"lowest_first", s.begins},
                          {"fastest_first", s.fastest},
-                         {"lowest_first_by_chance", s.begins_by_chance},
-                         {"fastest_first_by_chance", s.fastest_by_chance},
+                         {"lowest_first_controls", s.begins_by_chance},
+                         {"fastest_first_controls", s.fastest_by_chance},
                          {"orders", s.says}});
   j["impacts_held_out"] = Json::array();
   const std::vector<std::string> names = law_names(study);

@@ -120,7 +120,7 @@ struct MeasuredDistance {
   int outcomes = 0;
   PredictedOutcome prediction = {};  ///< the nearest
   int begins = -1;                   ///< of the nearest, where others begin with another contact
-  /// With what those nearest to the controls begin: what chance makes of `begins`.
+  /// With what those nearest to the controls begin: errors around the first outcome.
   std::vector<int> control_begins = {};
 };
 inline constexpr int kControls = 19;
