@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -93,9 +93,9 @@ class Reachability {
       const auto largest =
           std::max_element(open_.begin(), open_.end(),
                            [](const Open& a, const Open& b) { return a.dimension < b.dimension; });
-      Open next = std::move(*largest);
-      open_.erase(largest);
-      follow(next.cell, next.entered);
+      std::list<Open> next;
+      next.splice(next.begin(), open_, largest);
+      follow(next.front().cell, next.front().entered);
     }
     return true;
   }
@@ -228,7 +228,7 @@ class Reachability {
   const Automaton& automaton_;
   ppl::Constraint_System bounds_;
   bool merging_;
-  std::deque<Open> open_;
+  std::list<Open> open_;
   std::map<Cell, std::vector<Polyhedron>> entered_, reached_, final_;
   std::map<Cell, Polyhedron> flows_;
   std::map<Cell, int> merged_;

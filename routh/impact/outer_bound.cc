@@ -193,14 +193,17 @@ double outer_bound(const BoundProgram& program, const RationalImpact& exact,
     return std::ldexp(std::max(0.0, least) - before, 2 * exact.speed);
   }
   if (!program.usable()) return unbounded;
+  // a form of order one, whatever its factors
+  const double largest = target.q.lpNorm<Eigen::Infinity>();
+  const int scale = largest > 0 ? std::ilogb(largest) : 0;
   RationalVector q(exact.dimension);
   for (std::size_t i = 0; i < exact.T.size(); ++i) {
-    const double by = std::ldexp(target.q[static_cast<Eigen::Index>(i)], exact.unit[i]);
+    const double by = std::ldexp(target.q[static_cast<Eigen::Index>(i)], exact.unit[i] - scale);
     for (int a = 0; a < exact.dimension && by != 0; ++a) q[a] += Rational(by) * exact.T[i][a];
   }
   double most = -unbounded;
   for (int i = 0; i < m; ++i) most = std::max(most, bound_closed(program, exact, q, i, stop));
-  return most;
+  return std::ldexp(most, scale);
 }
 
 }  // namespace

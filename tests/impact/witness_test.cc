@@ -173,6 +173,24 @@ TEST(Witness, ExtremesAreTheSameInAnyUnitsInTheMirrorAndInAnyOrder) {
   for (const int t : {0, 1, 4, 5}) EXPECT_NEAR(swapped[t], own[t + 2], close);
 }
 
+TEST(Witness, FormsMayHaveFactorsOfAnySize) {
+  const ImpactProblem p = test::rocking_block();
+  const auto most = [&](double factor) {
+    return witnesses(p, {{WitnessTarget::kLinear, factor * VectorXd::Unit(4, 0)}}, kQuick);
+  };
+  const WitnessResult own = most(1);
+  for (const double factor : {1e-300, 1e-9, 1e9, 1e300}) {
+    const WitnessResult r = most(factor);
+    EXPECT_NEAR(r.best[0].value / factor, own.best[0].value, 1e-12) << factor;
+    EXPECT_NEAR(r.at_most[0] / factor, own.at_most[0], 1e-6) << factor;
+    EXPECT_GE(r.at_most[0], r.best[0].value) << factor;
+  }
+  // a form that is nothing
+  const WitnessResult none = most(0);
+  EXPECT_EQ(none.best[0].value, 0);
+  EXPECT_EQ(none.at_most[0], 0);
+}
+
 TEST(Witness, WhatDoesNotApproachStaysAndWhatJamsIsRefused) {
   ImpactProblem apart = test::rocking_block();
   apart.c = -apart.c;
