@@ -49,28 +49,50 @@ struct Script::Compiled {
   std::mutex one_at_a_time;  // simulations may run in several threads
   mu::Parser parser;
   double t = 0, q = 0, v = 0;
+  std::vector<int> reads;    // of the others
+  std::vector<double> read;  // their values
 };
 
-Script::Script(const std::string& expression, const Values& values)
+Script::Script(const std::string& expression, const Values& values,
+               const std::vector<std::string>& others)
     : compiled_(std::make_shared<Compiled>()) {
   try {
     Values constants = values;
     for (const char* name : {"t", "q", "v"}) constants.erase(name);
-    compiled_->parser = parser_of(expression, constants);
-    compiled_->parser.DefineVar("t", &compiled_->t);
-    compiled_->parser.DefineVar("q", &compiled_->q);
-    compiled_->parser.DefineVar("v", &compiled_->v);
-    (void)compiled_->parser.Eval();
+    mu::Parser& parser = compiled_->parser;
+    parser = parser_of(expression, constants);
+    parser.DefineVar("t", &compiled_->t);
+    parser.DefineVar("q", &compiled_->q);
+    parser.DefineVar("v", &compiled_->v);
+    if (!others.empty()) {
+      std::string letters(parser.ValidNameChars());
+      parser.DefineNameChars((letters + ".").c_str());
+      compiled_->read.resize(others.size(), 0);
+      for (std::size_t i = 0; i < others.size(); ++i)
+        parser.DefineVar(others[i], &compiled_->read[i]);
+      // only those that are read
+      const mu::varmap_type used = parser.GetUsedVar();
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        if (used.count(others[i]) > 0) compiled_->reads.push_back(static_cast<int>(i));
+      }
+    }
+    (void)parser.Eval();
   } catch (const mu::Parser::exception_type& e) {
     throw InputError(fmt::format("cannot evaluate '{}': {}", expression, e.GetMsg()));
   }
 }
 
-double Script::operator()(double t, double q, double v) const {
-  const std::lock_guard lock(compiled_->one_at_a_time);
-  compiled_->t = t, compiled_->q = q, compiled_->v = v;
-  return compiled_->parser.Eval();
+double Script::operator()(double t, double q, double v) const { return (*this)(t, q, v, {}); }
+
+double Script::operator()(double t, double q, double v, const std::vector<double>& read) const {
+  Compiled& c = *compiled_;
+  const std::lock_guard lock(c.one_at_a_time);
+  c.t = t, c.q = q, c.v = v;
+  for (std::size_t i = 0; i < read.size(); ++i) c.read[c.reads[i]] = read[i];
+  return c.parser.Eval();
 }
+
+const std::vector<int>& Script::reads() const { return compiled_->reads; }
 
 std::string nearest(const std::string& wrong, const std::vector<std::string>& known) {
   std::string best;
@@ -176,9 +198,9 @@ std::string Field::filled(bool strictly) const {
   return text;
 }
 
-Script Field::script() const {
+Script Field::script(const std::vector<std::string>& others) const {
   try {
-    return Script(text(), *values_);
+    return Script(text(), *values_, others);
   } catch (const InputError& e) {
     if (!node_.IsScalar()) throw;
     fail(e.what());

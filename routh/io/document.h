@@ -29,13 +29,19 @@ using Values = std::map<std::string, double>;
 /// Throws InputError.
 double evaluate(const std::string& expression, const Values& values = {});
 
-/// An expression over named values and the variables t, q, v, compiled once and evaluated often:
-/// forces in scenario files.
+/// An expression over named values and the variables t, q, v, and others by their names, compiled
+/// once and evaluated often: forces in scenario files.
 class Script {
  public:
-  /// Throws InputError when the expression cannot be understood.
-  Script(const std::string& expression, const Values& values);
+  /// Throws InputError when the expression cannot be understood. Names of the others may have dots
+  /// in them.
+  Script(const std::string& expression, const Values& values,
+         const std::vector<std::string>& others = {});
   double operator()(double t, double q, double v) const;
+  /// With the values of the others that are read, in the order of reads().
+  double operator()(double t, double q, double v, const std::vector<double>& read) const;
+  /// Which of the others the expression reads.
+  const std::vector<int>& reads() const;
 
  private:
   struct Compiled;
@@ -67,7 +73,8 @@ class Field {
 
   std::string text() const;   ///< with every {expression} replaced by its whole value
   std::string words() const;  ///< the same, and braces around anything else stay
-  Script script() const;      ///< an expression that may use t, q and v
+  /// An expression that may use t, q and v, and these others.
+  Script script(const std::vector<std::string>& others = {}) const;
   double number() const;
   Eigen::Vector2d vector2() const;
   Eigen::VectorXd vector() const;
