@@ -11,6 +11,7 @@
 #include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
+#include "routh/io/mode_graph.h"
 #include "simulate.h"
 #include "terminal.h"
 
@@ -60,15 +61,21 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
 }
 
 std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
-  std::string text =
-      fmt::format("{}\n{} branches{}\n\n    time [s]   ways  outcomes  word\n", scenario.title,
-                  tree.branches.size(),
-                  tree.complete ? "" : " (incomplete: stopped, or the limit was reached)");
+  std::string text = fmt::format("{}\n{} branches{}\n", scenario.title, tree.branches.size(),
+                                 tree.complete ? "" : " (incomplete: stopped, or the limit was reached)");
   text += describe_notes(scenario);
+  std::size_t widest = 3;
+  const auto way = [](const Branch& b) {
+    return shortened(
+        std::string(2 * static_cast<std::size_t>(b.depth), ' ') + (b.depth == 0 ? "start" : b.way),
+        60);
+  };
+  for (const Branch& b : tree.branches) widest = std::max(widest, way(b).size());
+  text += fmt::format("\n    time [s]   ways  outcomes  {:<{}}  word\n", "way", widest);
   for (const Branch& b : tree.branches) {
-    text +=
-        fmt::format("    {:<9.6f} {:>5} {:>8}   {}{}\n", b.state.time, b.ways, b.outcomes,
-                    std::string(2 * static_cast<std::size_t>(b.depth), ' '), shortened(b.word, 90));
+    text += fmt::format("    {:<9.6f} {:>5} {:>8}   {:<{}}  {}{}\n", b.state.time, b.ways,
+                        b.outcomes, way(b), widest, shortened(b.word, 60),
+                        b.message.empty() ? "" : " (stopped: " + b.message + ")");
   }
   return text;
 }
@@ -104,12 +111,15 @@ int run_ensemble(const EnsembleArguments& a) {
                           .threads = a.threads};
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
   if (!places.plot.empty()) options.keep = kFan;
+  options.graph = !places.modes.empty();
   options.progress = progress(options.runs, "ensemble");
   const EnsembleResult result = ensemble(*scenario.moving(), start, moves.motion, options);
   clear_progress();
   finishing();
-  places.show(describe(scenario, result),
-              io::to_json(scenario, method, moves.options, options, result));
+  io::Json json = io::to_json(scenario, method, moves.options, options, result);
+  if (options.graph) json["mode_graph"] = io::to_json(result.graph);
+  places.show(describe(scenario, result), std::move(json));
+  if (options.graph) places.write(places.modes, io::to_svg(result.graph, scenario.title));
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(scenario, result));
   drawing();
   if (!places.plot.empty() && !interrupted()) {
@@ -158,11 +168,13 @@ void add_ensemble(CLI::App& app, Session& session) {
       ->check(positive("a number of seconds"));
   add_hybrid_options(*c, *a);
   c->add_option("--branch", a->branch,
-                "follow every extreme outcome of this many impacts as a tree instead")
+                "follow every extreme outcome of impacts, and every continuation where "
+                "forces allow several, through this many of them, as a tree instead")
       ->check(CLI::Range(1, 30));
   a->places.add_to(*c, session,
                    {{"--json", "write the result as JSON; - is standard output"},
                     {"--csv", "write one row per run; - is standard output"},
+                    {"--modes", "draw the modes visited and their transitions, .svg"},
                     {"--plot", "draw the fan of motions and the ends into this folder"}});
   group_by_scopes(*c);
   c->callback([a, &session] { session.code = run_ensemble(*a); });

@@ -27,10 +27,11 @@ void Places::add_to(CLI::App& to, Session& of, const std::vector<Wish>& wishes) 
   if (of.again) json = "-";
   for (const Wish& wish : wishes) {
     const std::string option = wish.option;
-    std::string& path = option == "--json"   ? json
-                        : option == "--csv"  ? csv
-                        : option == "--plot" ? plot
-                                             : animate;
+    std::string& path = option == "--json"    ? json
+                        : option == "--csv"   ? csv
+                        : option == "--plot"  ? plot
+                        : option == "--modes" ? modes
+                                              : animate;
     CLI::Option* added = of.again ? to.add_option_function<std::string>(
                                         option, [](const std::string&) {}, wish.about)
                                   : to.add_option(option, path, wish.about);
@@ -43,7 +44,7 @@ void Places::add_to(CLI::App& to, Session& of, const std::vector<Wish>& wishes) 
 void Places::check(bool in_space) const {
   const auto in_words = [](const std::string& path) { return path == "-" ? "/dev/stdout" : path; };
   const std::vector<std::pair<std::string, std::string>> files{
-      {"--json", json}, {"--csv", csv}, {"--animate", animate}};
+      {"--json", json}, {"--csv", csv}, {"--animate", animate}, {"--modes", modes}};
   for (std::size_t k = 0; k < files.size(); ++k) {
     const auto& [option, path] = files[k];
     if (path.empty()) continue;
@@ -55,6 +56,8 @@ void Places::check(bool in_space) const {
     }
   }
   if (!animate.empty()) io::check_animation(animate, in_space);
+  if (!modes.empty() && !modes.ends_with(".svg"))
+    throw io::InputError(fmt::format("--modes {}: the graph is an image; name it .svg", modes));
   if (!plot.empty()) {
     for (const auto& [option, path] : files) {
       if (!path.empty() && path != "-" && io::same_file(path, plot))

@@ -11,7 +11,7 @@ namespace routh::app {
 
 /// Files that a command was asked for, and whether the screen is wanted.
 struct Places {
-  std::string json, csv, plot, animate;
+  std::string json, csv, plot, animate, modes;
   Session* session = nullptr;
   const CLI::App* command = nullptr;  ///< whose options these are
 

@@ -33,7 +33,7 @@ io::Json given_values(const CLI::Option& option) {
 
 bool names_output(const std::string& option) {
   constexpr const char* kOutputs[] = {"--json",    "--csv",   "--plot",
-                                      "--animate", "--quiet", "--checkpoint"};
+                                      "--animate", "--modes", "--quiet", "--checkpoint"};
   return std::find(std::begin(kOutputs), std::end(kOutputs), option) != std::end(kOutputs);
 }
 

@@ -11,6 +11,7 @@
 #include "numbers.h"
 #include "options.h"
 #include "routh/io/document.h"
+#include "routh/io/mode_graph.h"
 #include "routh/io/motion.h"
 #include "terminal.h"
 
@@ -112,6 +113,11 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
     json = io::to_json(motion, a.raw);
     if (path) json["inclusion"] = io::to_json(*path);
   }
+  ModeGraph graph;
+  if (!places.modes.empty()) {
+    graph.add(motion.trajectory, motion.scenario.terms.contacts);
+    if (!places.json.empty()) json["mode_graph"] = io::to_json(graph);
+  }
   places.show(text, json);
   if (!places.csv.empty()) places.write(places.csv, io::to_csv(motion));
   drawing();
@@ -121,6 +127,7 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
     places.announce(io::draw(motion, name, places.plot));
     if (path) places.announce(io::draw(motion.scenario, *path, name + "-s", places.plot));
   }
+  if (!places.modes.empty()) places.write(places.modes, io::to_svg(graph, motion.scenario.title));
   if (!places.animate.empty() && !interrupted()) {
     io::animate(motion, places.animate);
     places.announce({places.animate});
@@ -144,7 +151,8 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
 void check_arguments(const std::string& method, const SimulateArguments& a) {
   const CLI::App& command = *a.scenario.command;
   refuse_foreign(command, "--method", {method, a.exact ? "" : method + " without --exact"});
-  refuse_foreign(command, "--law", {a.law.empty() ? "simultaneous" : a.law});
+  const std::string own = method == "hybrid" ? "plastic" : "simultaneous";
+  refuse_foreign(command, "--law", {a.law.empty() ? own : a.law});
   refuse_foreign(
       command, "way",
       {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
@@ -217,7 +225,9 @@ void add_simulate(CLI::App& app, Session& session) {
   c->add_option("--law", a->law,
                 "how impacts are resolved (default: simultaneous and plastic, P4 (23))")
       ->check(CLI::IsMember(laws));
-  c->add_option("--seed", a->seed_text, "of --law set")->capture_default_str();
+  c->add_option("--seed", a->seed_text,
+                "of --law set, and of what hybrid executions draw where nothing persists")
+      ->capture_default_str();
   add_hybrid_options(*c, *a);
   c->add_flag("--at-start", a->at_start,
               "only the mode, the accelerations and the contact forces at the start");
@@ -243,6 +253,7 @@ void add_simulate(CLI::App& app, Session& session) {
                    {{"--json", "write the trajectory as JSON; - is standard output"},
                     {"--csv", "write one row per recorded state; - is standard output"},
                     {"--plot", "draw figures and an animation into this folder"},
+                    {"--modes", "draw the modes visited and their transitions, .svg"},
                     {"--animate", "write an animation, .svg, .gif, or with ffmpeg .mp4 or .webm"}});
   group_by_scopes(*c);
   c->callback([a, &session] { session.code = run_simulate(*a); });

@@ -13,11 +13,13 @@ using Eigen::VectorXd;
 
 constexpr double kTurn = 0.02;  // of a slip in space, in one straight piece [rad]
 constexpr double kSlow = 1e-5;  // of the velocities: a slip in space that can be stopped at once
-constexpr double kStop = 1.0 / 64;   // the least part of a step in which it is
-constexpr double kStopped = 1e-12;   // and that has been
-constexpr int kMostPieces = 2'000;   // of a step
-constexpr int kSweeps = 400;         // of the problem of the rates
-constexpr double kBalanced = 1e-14;  // of rates, relative
+constexpr double kStop = 1.0 / 64;       // the least part of a step in which it is
+constexpr double kStopped = 1e-12;       // and that has been
+constexpr int kMostPieces = 2'000;       // of a step
+constexpr int kSweeps = 400;             // of the problem of the rates
+constexpr double kBalanced = 1e-14;      // of rates, relative
+constexpr double kThere = 1e-6;          // of the velocities: a path leads where it should
+constexpr std::uint64_t kAttempts = 16;  // to find one, where several answers fit
 
 /// The part of a step after which a value that changes at this rate is zero.
 double until_zero(double value, double rate) { return value * rate < 0 ? -value / rate : HUGE_VAL; }
@@ -230,9 +232,13 @@ void BounceWalk::take(double part) {
   }
 }
 
-StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
+void BounceWalk::make_table() {
   if (!table_ && problem_.tangents == 1 && count_modes(problem_, true) <= policy::kTabulatedBounces)
     table_.emplace(problem_);
+}
+
+StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
+  make_table();
   WalkRandom random(options_.seed, index);
   random_ = &random;
   WalkBounds bounds(options_, index);
@@ -247,6 +253,40 @@ StepwiseSample BounceWalk::walk(std::uint64_t index, bool with_path) {
   s.sample.index = index;
   random_ = nullptr;
   return s;
+}
+
+StepwiseSample BounceWalk::press(const VectorXd& normal, std::uint64_t index) {
+  make_table();
+  WalkRandom random(options_.seed, index);
+  if (index > 0) random_ = &random;
+  random.begin_step(0);
+  StepwiseSample s = follow(
+      [&](int step, VectorXd& bound) {
+        bound = normal;
+        return step == 0;
+      },
+      true);
+  random_ = nullptr;
+  return s;
+}
+
+std::vector<VectorXd> path_to(ImpactProblem problem, const Outcome& outcome) {
+  problem.e.resize(0), problem.restitution = Restitution::kByLaw;
+  const int m = problem.contacts();
+  const VectorXd normal = outcome.impulse.head(m).cwiseMax(0);
+  // an impact without collision begins with the slightest
+  const double slightest = 4 * velocity_tolerance(problem);
+  for (int i = 0; i < m; ++i) {
+    if (normal[i] > 0 && std::abs(problem.c[i]) < slightest) problem.c[i] = -slightest;
+  }
+  BounceWalk walk(problem, {.seed = 1});
+  const double near = kThere * problem.c.cwiseAbs().maxCoeff();
+  for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+    StepwiseSample s = walk.press(normal, attempt);
+    if ((s.sample.outcome.c_plus - outcome.c_plus).cwiseAbs().maxCoeff() <= near)
+      return std::move(s.impulses);
+  }
+  return {};
 }
 
 StepwiseSample BounceWalk::follow(const Bounds& bounds, bool with_path) {
@@ -273,7 +313,7 @@ StepwiseSample BounceWalk::follow(const Bounds& bounds, bool with_path) {
       const double part = until_event(bound, left);
       take(part);
       left -= part;
-      if (with_path) s.path.push_back(c_);
+      if (with_path) s.path.push_back(c_), s.impulses.push_back(impulse_);
     }
     ++s.sample.steps;
   }

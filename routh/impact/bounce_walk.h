@@ -28,6 +28,9 @@ namespace routh {
 /// as in P1 Algorithm 1; within a step they are rates, and its path bends where a contact changes
 /// phase, sticks, or slides back.
 ///
+/// Without restitution nothing is stored, and a walk is a solution of P1's inclusion (39) to
+/// rounding: each straight piece of it lies in one cell of the signs of the contact velocities.
+///
 /// Newton's meaning has no such state: a contact hit twice has no velocity "before". It is refused.
 /// For use by one thread.
 class BounceWalk {
@@ -41,11 +44,15 @@ class BounceWalk {
   /// With any; they may ask for what follows, which is of the beginning of the step. Of several
   /// answers it takes the one that contacts at rest come to.
   StepwiseSample follow(const Bounds& bounds, bool with_path);
+  /// Until contacts have pressed with these normal impulses, in proportion. Where several answers
+  /// fit, those of an index above zero are drawn.
+  StepwiseSample press(const Eigen::VectorXd& normal, std::uint64_t index);
   const Eigen::VectorXd& velocity() const { return c_; }
   /// Works of compression that are not given back yet, 1/e² of what they will give.
   const Eigen::VectorXd& springs() const { return spring_; }
 
  private:
+  void make_table();
   bool pushes(int contact) const;
   bool slides(int contact) const;
   /// What moves, or could by what is stored [m/s].
@@ -75,5 +82,10 @@ class BounceWalk {
   WalkRandom* random_ = nullptr;    // of the walk, or nothing is drawn
   std::vector<char> decided_;       // does the contact push, or is it open? else it rests
 };
+
+/// Impulses where a solution of P1 (39) bends that ends in this outcome of an inelastic impact, the
+/// last at its end: contacts press in proportion to what they press in all, and slip and stick on
+/// the way as Coulomb's law says. Empty where such a path ends elsewhere.
+std::vector<Eigen::VectorXd> path_to(ImpactProblem problem, const Outcome& outcome);
 
 }  // namespace routh

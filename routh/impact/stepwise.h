@@ -14,6 +14,8 @@ struct StepwiseSample {
   int ambiguous = 0;  ///< steps with several solutions
   bool unsolved = false;
   std::vector<Eigen::VectorXd> path;  ///< when asked for: the velocity at the start and after steps
+  /// Of BounceWalk, when asked for: the impulse at each velocity of the path but the first.
+  std::vector<Eigen::VectorXd> impulses;
 };
 
 /// Walks of P1 Algorithm 1 for problems that the table of walk.h does not take: more contacts, or

@@ -49,6 +49,7 @@ struct Script::Compiled {
   std::mutex one_at_a_time;  // simulations may run in several threads
   mu::Parser parser;
   std::vector<double> at;  // the variables
+  std::vector<int> reads;
 };
 
 Script::Script(const std::string& expression, const Values& values,
@@ -57,11 +58,19 @@ Script::Script(const std::string& expression, const Values& values,
   try {
     Values constants = values;
     for (const std::string& name : variables) constants.erase(name);
-    compiled_->parser = parser_of(expression, constants);
+    mu::Parser& parser = compiled_->parser;
+    parser = parser_of(expression, constants);
+    const auto dotted = [](const std::string& name) { return name.find('.') != name.npos; };
+    if (std::ranges::any_of(variables, dotted))
+      parser.DefineNameChars((std::string(parser.ValidNameChars()) + ".").c_str());
     compiled_->at.resize(variables.size());
     for (std::size_t k = 0; k < variables.size(); ++k)
-      compiled_->parser.DefineVar(variables[k], &compiled_->at[k]);
-    (void)compiled_->parser.Eval();
+      parser.DefineVar(variables[k], &compiled_->at[k]);
+    const mu::varmap_type used = parser.GetUsedVar();
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+      if (used.count(variables[k]) > 0) compiled_->reads.push_back(static_cast<int>(k));
+    }
+    (void)parser.Eval();
   } catch (const mu::Parser::exception_type& e) {
     throw InputError(fmt::format("cannot evaluate '{}': {}", expression, e.GetMsg()));
   }
@@ -72,6 +81,8 @@ double Script::operator()(std::span<const double> at) const {
   std::copy(at.begin(), at.end(), compiled_->at.begin());
   return compiled_->parser.Eval();
 }
+
+const std::vector<int>& Script::reads() const { return compiled_->reads; }
 
 std::string nearest(const std::string& wrong, const std::vector<std::string>& known) {
   std::string best;

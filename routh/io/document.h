@@ -32,15 +32,18 @@ using Values = std::map<std::string, double>;
 double evaluate(const std::string& expression, const Values& values = {});
 
 /// An expression over named values and variables, compiled once and evaluated often: forces in
-/// scenario files over t, q and v, fields over the names of a state.
+/// scenario files over t, q, v and what they sense, fields over the names of a state.
 class Script {
  public:
-  /// Throws InputError when the expression cannot be understood.
+  /// Throws InputError when the expression cannot be understood. Names of variables may have dots in
+  /// them, and hide values of their name.
   Script(const std::string& expression, const Values& values,
          const std::vector<std::string>& variables = {"t", "q", "v"});
-  /// The variables in their order.
+  /// The variables in their order; the last may be left out where they are not read.
   double operator()(std::span<const double> at) const;
   double operator()(double t, double q, double v) const { return (*this)(std::array{t, q, v}); }
+  /// Which of the variables the expression reads.
+  const std::vector<int>& reads() const;
 
  private:
   struct Compiled;

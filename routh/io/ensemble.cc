@@ -77,11 +77,13 @@ Json to_json(const Scenario& scenario, const BranchTree& tree) {
         {{"parent", b.parent},
          {"depth", b.depth},
          {"choice", b.choice},
+         {"way", b.way},
          {"ways", b.ways},
          {"outcomes", b.outcomes},
          {"state", {{"time", b.state.time}, {"q", list(b.state.q)}, {"v", list(b.state.v)}}},
          {"final", {{"time", b.final.time}, {"q", list(b.final.q)}, {"v", list(b.final.v)}}},
          {"word", b.word}});
+    if (!b.message.empty()) j["branches"].back()["message"] = b.message;
   }
   return j;
 }

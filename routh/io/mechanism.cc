@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -191,7 +192,8 @@ struct Reader {
   LoadedMechanism loaded = {};
   Directory directory{loaded.mechanism};
   std::vector<double> q = {}, v = {};
-  std::set<std::string> contacts = {};  ///< names
+  std::set<std::string> contacts = {};   ///< names
+  std::vector<std::string> senses = {};  ///< that forces may read
 
   /// Errors of the builder become errors of the field.
   template <typename Thing>
@@ -307,25 +309,67 @@ struct Reader {
     add(f, std::move(spring));
   }
 
+  /// What forces may read by name besides t, q and v: coordinates, "leg.angle", their rates,
+  /// "leg.angle.rate", and 1 where a contact is closed, "closed.foot"; else 0.
+  void name_senses() {
+    const auto plain = [](std::string name) {
+      for (char& c : name) {
+        const auto letter = static_cast<unsigned char>(c);
+        if (!(letter < 128 && std::isalnum(letter)) && c != '.') c = '_';
+      }
+      return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
+    };
+    const std::vector<std::string>& coordinates = loaded.mechanism.coordinates();
+    for (const std::string& name : coordinates) senses.push_back(plain(name));
+    for (const std::string& name : coordinates) senses.push_back(plain(name) + ".rate");
+    for (const ContactPair& contact : loaded.mechanism.contacts())
+      senses.push_back(plain("closed." + contact.name));
+  }
+
+  /// An expression of a controller, with what it reads.
+  struct Controller {
+    Script script;
+    double operator()(const Sensed& s, double q = 0, double v = 0) const {
+      std::vector<double> read;
+      const auto n = static_cast<int>(s.q.size());
+      for (const int i : script.reads())
+        read.push_back(i < n ? s.q[i] : i < 2 * n ? s.v[i - n] : s.closed[i - 2 * n]);
+      return script(s.t, q, v, read);
+    }
+    bool reads() const { return !script.reads().empty(); }
+  };
+
   void force(const Field& f) {
+    if (senses.empty()) name_senses();
     if (f.has("coordinate")) {
       f.allow_keys({"name", "coordinate", "force", "for"});
       const int k = coordinate(f["coordinate"]);
-      add(f, Force{.name = f.text_or("name", f["coordinate"].text()),
-                   .apply = [k, script = f["force"].script()](
-                                double t, const VectorXd& at, const VectorXd& rate,
-                                VectorXd& forces) { forces[k] += script(t, at[k], rate[k]); }});
+      const Controller controller{f["force"].script(senses)};
+      Force force{.name = f.text_or("name", f["coordinate"].text())};
+      if (controller.reads())
+        force.feedback = [k, controller](const Sensed& s, VectorXd& forces) {
+          forces[k] += controller(s, s.q[k], s.v[k]);
+        };
+      else
+        force.apply = [k, script = controller.script](double t, const VectorXd& at,
+                                                      const VectorXd& rate, VectorXd& forces) {
+          forces[k] += script(t, at[k], rate[k]);
+        };
+      add(f, std::move(force));
       return;
     }
     f.allow_keys({"name", "body", "at", "force", "for"});
     if (!f["force"].is_sequence() || f["force"].size() != 2)
       f["force"].fail("must be two expressions, such as [10*cos(t), 0]");
-    add(f, PointForce{.name = f.text_or("name", f["body"].text()),
-                      .body = directory.body(f["body"], f["body"].text()),
-                      .at = f.has("at") ? f["at"].vector2() : Vector2d::Zero(),
-                      .force = [x = f["force"][0].script(), y = f["force"][1].script()](double t) {
-                        return Vector2d(x(t, 0, 0), y(t, 0, 0));
-                      }});
+    const Controller x{f["force"][0].script(senses)}, y{f["force"][1].script(senses)};
+    PointForce force{.name = f.text_or("name", f["body"].text()),
+                     .body = directory.body(f["body"], f["body"].text()),
+                     .at = f.has("at") ? f["at"].vector2() : Vector2d::Zero()};
+    if (x.reads() || y.reads())
+      force.feedback = [x, y](const Sensed& s) { return Vector2d(x(s), y(s)); };
+    else
+      force.force = [x, y](double t) { return Vector2d(x.script(t, 0, 0), y.script(t, 0, 0)); };
+    add(f, std::move(force));
   }
 
   /// A coordinate without mass and its law in the air, P4 A6.
@@ -423,9 +467,9 @@ LoadedMechanism read_mechanism(const Field& field, Values& values) {
   optional("pins", &Reader::pin);
   optional("locks", &Reader::lock);
   optional("springs", &Reader::spring);
-  optional("forces", &Reader::force);
   optional("limbs", &Reader::limb);
   optional("contacts", &Reader::contact);
+  optional("forces", &Reader::force);  // they may read what contacts do
   reader.loaded.q = Eigen::Map<const VectorXd>(reader.q.data(), reader.loaded.mechanism.nv());
   reader.loaded.v = Eigen::Map<const VectorXd>(reader.v.data(), reader.loaded.mechanism.nv());
   return std::move(reader.loaded);

@@ -24,6 +24,12 @@ double end_of(const Scenario& scenario, const Course& course) {
   return course.end != 0 ? course.end : scenario.run.simulation.end;
 }
 
+double fastest_of(const Trajectory& t) {
+  double fastest = 0;
+  for (const Eigen::VectorXd& v : t.v) fastest = std::max(fastest, v.lpNorm<Eigen::Infinity>());
+  return fastest;
+}
+
 Simulated simulate_time_stepping(const Scenario& scenario, const State& start,
                                  const Course& course) {
   const TimeSteppingOptions options = time_stepping_options(scenario, course);
@@ -56,7 +62,10 @@ Simulated simulate_hybrid(const Scenario& scenario, const State& start, const Co
                   {"rtol", o.rtol},
                   {"atol", o.atol},
                   {"strict", o.strict}}};
-  if (course.law == "set") done.options["seed"] = course.seed;
+  if (course.law == "set" || course.law.empty() || course.law == "plastic")
+    done.options["seed"] = course.seed;
+  // states within a step are interpolated
+  done.inclusion.slow = 1e-7 * fastest_of(done.trajectory);
   if (course.derivative) {
     if (o.law)
       throw InputError(
@@ -95,9 +104,7 @@ Simulated simulate_compliant(const Scenario& scenario, const State& start, const
                   {"mass", o.mass},
                   {"eps", o.eps}}};
   // springs are pressed in, and throw back a little of the velocity: 1/(4 ζ²)
-  double fastest = 0;
-  for (const Eigen::VectorXd& v : done.trajectory.v)
-    fastest = std::max(fastest, v.lpNorm<Eigen::Infinity>());
+  const double fastest = fastest_of(done.trajectory);
   done.inclusion = {.gap = std::max(1e-8, done.trajectory.max_penetration),
                     .slow = fastest / std::max(1.0, 4 * o.damping_ratio * o.damping_ratio)};
   return done;

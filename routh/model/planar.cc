@@ -114,13 +114,16 @@ int PlanarMechanism::add(CoordinateSpring spring) {
 int PlanarMechanism::add(PointForce force) {
   const std::string owner = "force '" + force.name + "'";
   check_body(owner, force.body);
-  if (!force.force) throw std::invalid_argument(owner + ": force is missing");
+  if (!force.force && !force.feedback) throw std::invalid_argument(owner + ": force is missing");
+  senses_ = senses_ || force.feedback;
   point_forces_.push_back(std::move(force));
   return static_cast<int>(point_forces_.size()) - 1;
 }
 
 int PlanarMechanism::add(Force force) {
-  if (!force.apply) throw std::invalid_argument("force '" + force.name + "': apply is missing");
+  if (!force.apply && !force.feedback)
+    throw std::invalid_argument("force '" + force.name + "': apply is missing");
+  senses_ = senses_ || force.feedback;
   forces_.push_back(std::move(force));
   return static_cast<int>(forces_.size()) - 1;
 }
@@ -249,12 +252,14 @@ void PlanarMechanism::evaluate(double t, const VectorXd& q, const VectorXd& v, T
   terms.Kv.setZero(stiff || coriolis_ ? nv() : 0, stiff || coriolis_ ? nv() : 0);
   add_inertia(s, terms);
   add_springs(s, q, v, terms);
-  add_user_forces(t, s, q, v, terms);
   fill_joints(s, q, terms);
   terms.contacts.resize(contacts_.size());
+  const bool by_gaps = senses_ && !wanted.closed;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    if (!wanted.contacts || (*wanted.contacts)[i]) fill_contact(s, contacts_[i], terms.contacts[i]);
+    if (by_gaps || !wanted.contacts || (*wanted.contacts)[i])
+      fill_contact(s, contacts_[i], terms.contacts[i]);
   }
+  add_user_forces(t, s, q, v, wanted, terms);
 }
 
 /// M = Σ m Jcᵀ Jc + I Jωᵀ Jω and forces = Σ m Jcᵀ (g - J̇c v). In the plane the angular velocity is
@@ -328,18 +333,28 @@ void PlanarMechanism::add_springs(Scratch& s, const VectorXd& q, const VectorXd&
 }
 
 void PlanarMechanism::add_user_forces(double t, Scratch& s, const VectorXd& q, const VectorXd& v,
-                                      Terms& terms) const {
+                                      const Wanted& wanted, Terms& terms) const {
+  if (senses_ && !wanted.closed) {
+    s.closed.resize(contacts_.size());
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+      s.closed[i] = terms.contacts[i].phi <= kClosedGap;
+  }
+  const Sensed sensed{t, q, v, wanted.closed ? *wanted.closed : s.closed};
   const auto check = [&](const std::string& name) {
     if (!terms.forces.allFinite())
       throw std::invalid_argument("force '" + name +
                                   "' is not a finite number at t = " + std::to_string(t) + " s");
   };
   for (const PointForce& force : point_forces_) {
-    add_row(s, force.body, s.frame(force.body).place(force.at), force.force(t), 1, terms.forces);
+    const Vector2d push = force.feedback ? force.feedback(sensed) : force.force(t);
+    add_row(s, force.body, s.frame(force.body).place(force.at), push, 1, terms.forces);
     check(force.name);
   }
   for (const Force& force : forces_) {
-    force.apply(t, q, v, terms.forces);
+    if (force.feedback)
+      force.feedback(sensed, terms.forces);
+    else
+      force.apply(t, q, v, terms.forces);
     if (force.jacobians) force.jacobians(t, q, v, terms.Kq, terms.Kv);
     check(force.name);
   }

@@ -77,12 +77,20 @@ struct CoordinateSpring {
   double rest = 0;       ///< [m] or [rad]
 };
 
+/// What a controller knows.
+struct Sensed {
+  double t;  ///< [s]
+  const Eigen::VectorXd &q, &v;
+  const std::vector<char>& closed;  ///< contacts: an entry each
+};
+
 /// A force on a point of a body, in world directions [N].
 struct PointForce {
   std::string name;
   int body = kWorld;
   Eigen::Vector2d at = Eigen::Vector2d::Zero();
   std::function<Eigen::Vector2d(double t)> force;
+  std::function<Eigen::Vector2d(const Sensed&)> feedback = {};  ///< instead of `force`
 };
 
 /// Any other force: adds to `forces`. With `jacobians` it also adds to ∂forces/∂q and ∂forces/∂v.
@@ -94,6 +102,8 @@ struct Force {
   std::string name;
   Apply apply;
   Jacobians jacobians = {};
+  /// Instead of `apply`: may depend on which contacts are closed, P4 4.6.
+  std::function<void(const Sensed&, Eigen::VectorXd& forces)> feedback = {};
 };
 
 /// A point or disc of a body.
@@ -190,7 +200,7 @@ class PlanarMechanism : public System {
   void add_springs(Scratch& s, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                    Terms& terms) const;
   void add_user_forces(double t, Scratch& s, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                       Terms& terms) const;
+                       const Wanted& wanted, Terms& terms) const;
   void fill_joints(Scratch& s, const Eigen::VectorXd& q, Terms& terms) const;
   void fill_contact(Scratch& s, const ContactPair& pair, Contact& contact) const;
   /// Adds sign · direction · (velocity of the world point x of a body) as a row over v.
@@ -213,6 +223,7 @@ class PlanarMechanism : public System {
   std::vector<ContactPair> contacts_;
   std::vector<std::string> coordinates_;
   bool coriolis_ = false;  // does M depend on q?
+  bool senses_ = false;    // does a force depend on which contacts are closed?
 };
 
 /// Uniform density, about the centroid: ready to assign to Body::inertia.

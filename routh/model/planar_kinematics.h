@@ -62,6 +62,7 @@ struct PlanarMechanism::Scratch {
   std::vector<Eigen::Vector2d> columns, rates;
   Eigen::RowVectorXd row;
   Eigen::VectorXd zero;
+  std::vector<char> closed;
 
   const Frame& frame(int body) const { return body == kWorld ? world : frames[body]; }
 };

@@ -50,7 +50,11 @@ struct Wanted {
   /// it whole. Without it a system may leave out what is dear.
   bool whole_Kv = false;
   bool joint_bias = true;  ///< otherwise it may be left out
+  /// Which contacts are closed, of methods that know modes: for forces that depend on contact (P4
+  /// 4.6). Without it those are closed whose gap is at most kClosedGap.
+  const std::vector<char>* closed = nullptr;
 };
+constexpr double kClosedGap = 1e-6;  ///< [m]
 
 /// Functions that are const may be called by many threads at once: an ensemble does. What they
 /// write besides their arguments must be the thread's own, and must not change later answers.

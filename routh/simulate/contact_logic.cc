@@ -17,6 +17,7 @@ namespace {
 constexpr double kZero = 1e-10;    // values below this, relative to what they are made of
 constexpr double kFlat = 1e-9;     // Taylor terms below this over a trend step
 constexpr long kTrendSteps = 100;  // of the integrator
+constexpr double kMostWork = 1e8;  // of trying modes one by one: about a tenth of a second
 
 /// Of the first Taylor term above `zero`, from values at 0, 1, .. 4 steps.
 int leading_sign(const std::array<double, 5>& h, double zero) {
@@ -135,7 +136,10 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
   double count = 1;
   for (const auto& c : choices) count *= static_cast<double>(c.size());
   ModeChoice found;
-  if (count > policy::kHybridModes) return found;
+  // modes cost as the cube of their equations
+  const double equations =
+      static_cast<double>(kernel_.v().size()) + 2.0 * static_cast<double>(scope.size());
+  if (count > std::min(policy::kHybridModes, kMostWork / std::pow(equations, 3))) return found;
 
   std::vector<std::size_t> pick(scope.size(), 0);
   Mode J(mode.size(), Grip::kOpen);

@@ -64,14 +64,6 @@ std::string final_mode_of(const System& system, const Trajectory& t,
   return braced(names);
 }
 
-/// A seed of its own for every run; the law adds the number of the impact.
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t run) {
-  std::uint64_t x = seed + 0x9e3779b97f4a7c15ull * (run + 1);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
 EnsembleRun summary(const System& system, const Trajectory& t, std::uint64_t index,
                     const std::vector<Contact>& contacts) {
   EnsembleRun run{.index = index,
@@ -115,6 +107,7 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
   EnsembleResult result;
   result.runs.resize(options.runs);
   result.kept.resize(std::min(options.keep, options.runs));
+  std::vector<ModeGraph> graphs(options.graph ? options.runs : 0);
 
   // every run depends on its index alone, whoever does it
   std::atomic<bool> stop = false;
@@ -123,11 +116,13 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
   std::uint64_t first_error_index = options.runs;
   const auto work = [&](std::uint64_t k) {
     try {
-      Trajectory t = motion(
-          with_restitution(impact_law(options.law, mixed(options.seed, k)), options.restitution),
-          [&](double) { return !stop.load(); });
+      // a seed of its own for every run; decisions add their number
+      const std::uint64_t seed = mixed(options.seed, k);
+      Trajectory t = motion({with_restitution(impact_law(options.law, seed), options.restitution),
+                             drawn_ways(seed), [&](double) { return !stop.load(); }});
       if (t.status == SimulationStatus::kInterrupted) return;
       result.runs[k] = summary(system, t, k, contacts);
+      if (options.graph) graphs[k].add(t, contacts);
       if (k < result.kept.size()) result.kept[k] = std::move(t);
     } catch (const std::exception& e) {
       // one motion that cannot go on does not end the others
@@ -158,6 +153,8 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
   result.early = std::count_if(result.runs.begin(), result.runs.end(),
                                [](const EnsembleRun& run) { return ends_early(run.status); });
   result.stopped = result.runs.size() < options.runs;
+  // in the order of the runs, so that sums do not depend on threads
+  for (const ModeGraph& graph : graphs) result.graph.add(graph);
   result.words = grouped(result.runs, &EnsembleRun::word);
   result.modes = grouped(result.runs, &EnsembleRun::final_mode);
   result.reasons = grouped(result.runs, &EnsembleRun::message);
@@ -168,24 +165,44 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
 
 namespace {
 
-/// A run that takes the given outcomes of its first impacts, then the first of each.
+/// A run that goes the given ways from its first decisions, then the first of each.
 struct Scripted {
+  struct Decision {
+    int ways = 1;
+    std::string way;      ///< that was taken
+    std::size_t event;    ///< of Trajectory::events
+    bool impact = false;  ///< does an impact without collision follow?
+  };
   Trajectory trajectory;
-  std::vector<int> outcomes;  ///< of every impact
+  std::vector<Decision> decisions;
 };
 Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices,
-                const std::function<bool()>& stop) {
+                const std::vector<Contact>& contacts, const std::function<bool()>& stop) {
   Scripted run;
-  const ImpactLaw law = [&](const ImpactProblem& problem, std::uint64_t) {
+  const auto next = [&] {
+    const std::size_t place = run.decisions.size();
+    return place < choices.size() ? choices[place] : 0;
+  };
+  const ImpactLaw law = [&](const ImpactProblem& problem, std::uint64_t event) {
     const std::vector<FoundOutcome> found =
         all_outcomes(problem, simultaneous(problem), sequential(problem));
     if (found.empty()) throw std::runtime_error("an impact has no outcome");
-    const std::size_t impact = run.outcomes.size();
-    run.outcomes.push_back(static_cast<int>(found.size()));
-    const int choice = impact < choices.size() ? choices[impact] : 0;
-    return ChosenOutcome{found.at(choice), static_cast<int>(found.size())};
+    const int choice = next(), count = static_cast<int>(found.size());
+    run.decisions.push_back(
+        {count,
+         count == 1 ? "the only outcome"
+                    : "outcome " + std::to_string(choice + 1) + " of " + std::to_string(count),
+         event});
+    return ChosenOutcome{found.at(choice), count};
   };
-  run.trajectory = motion(law, [&](double) { return !stop || !stop(); });
+  const Choice choose = [&](const Fork& at) {
+    const auto choice = static_cast<std::size_t>(next());
+    const Continuation& way = at.ways.at(choice);
+    run.decisions.push_back({static_cast<int>(at.ways.size()), to_string(way, at.before, contacts),
+                             at.event, way.impact});
+    return choice;
+  };
+  run.trajectory = motion({law, choose, [&](double) { return !stop || !stop(); }});
   return run;
 }
 
@@ -206,24 +223,31 @@ BranchTree branch(const System& system, const State& start, const MotionByLaw& m
   BranchTree tree;
   std::vector<std::vector<int>> choices;  // that lead to each branch
   const auto grow = [&](int parent, std::vector<int> path) {
-    const Scripted run = follow(motion, path, stop);
+    const Scripted run = follow(motion, path, contacts, stop);
     if (run.trajectory.status == SimulationStatus::kInterrupted) return false;
     Branch b{.parent = parent,
              .depth = static_cast<int>(path.size()),
              .choice = path.empty() ? 0 : path.back(),
              .state = start,
              .final = run.trajectory.final,
-             .word = word_of(run.trajectory, contacts)};
-    if (run.outcomes.size() > path.size()) b.outcomes = run.outcomes[path.size()];
-    // the state behind its last impact
-    int impacts = 0;
-    for (const Event& e : run.trajectory.events) {
-      if (e.kind != EventKind::kImpact || ++impacts != b.depth) continue;
-      b.state = {e.time, e.q, e.v_plus};
+             .word = word_of(run.trajectory, contacts),
+             .message = run.trajectory.message};
+    if (run.decisions.size() > path.size()) b.outcomes = run.decisions[path.size()].ways;
+    // the state behind its last decision
+    if (!path.empty() && run.decisions.size() >= path.size()) {
+      const Scripted::Decision& last = run.decisions[path.size() - 1];
+      const std::vector<Event>& events = run.trajectory.events;
+      b.way = last.way;
+      const std::size_t event = last.event + (last.impact ? 1 : 0);
+      if (event < events.size()) {
+        const Event& e = events[event];
+        b.state = {e.time, e.q, e.v_plus};
+        b.mode = e.continuations.empty() ? e.mode_after : e.continuations.front().mode;
+      }
     }
     for (Branch& other : tree.branches) {
       if (other.depth != b.depth || b.depth == 0) continue;
-      if (same_state(other.state, b.state, start)) {
+      if (other.mode == b.mode && same_state(other.state, b.state, start)) {
         ++other.ways;
         return true;
       }

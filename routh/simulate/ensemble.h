@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/mode_graph.h"
 #include "routh/simulate/time_stepping.h"
 
-/// Many motions from one start: where an impact has a set of outcomes, every run draws its own, or
-/// all extreme ones are followed as a tree.
+/// Many motions from one start: where an impact has a set of outcomes, or forces allow several
+/// modes (Painlevé), every run draws its own, or all extreme ones are followed as a tree.
 namespace routh {
 
 struct EnsembleOptions {
@@ -19,6 +20,7 @@ struct EnsembleOptions {
   Restitution restitution = Restitution::kByLaw;  ///< what coefficients of restitution mean
   int threads = 0;                                ///< 0: all cores. Results do not depend on it.
   std::uint64_t keep = 0;  ///< trajectories returned: those of the first runs
+  bool graph = false;      ///< EnsembleResult::graph is wanted
   /// Called now and then with the number of runs done, from the calling thread; false stops.
   std::function<bool(std::uint64_t)> progress = {};
 };
@@ -50,24 +52,30 @@ struct [[nodiscard]] EnsembleResult {
   std::vector<EnsembleGroup> words, modes;  ///< by contact word and by final mode, largest first
   std::vector<EnsembleGroup> reasons;       ///< why runs stopped before the end, the same way
   std::vector<Trajectory> kept;  ///< by index; empty where the run failed or was not begun
+  ModeGraph graph;               ///< of all runs, where it is wanted
   std::uint64_t early = 0;       ///< runs that stopped before their end; each says why
   bool stopped = false;
   double seconds = 0;
 };
 
-/// One motion: with this law at its impacts, until `progress` says false.
-using MotionByLaw = std::function<Trajectory(const ImpactLaw& law,
-                                             const std::function<bool(double time)>& progress)>;
+/// What decides where a motion can go on in several ways, and when it ends.
+struct Decisions {
+  ImpactLaw law;                                   ///< at impacts
+  Choice choose;                                   ///< elsewhere, by methods that know of it
+  std::function<bool(double time)> progress = {};  ///< false ends the motion
+};
+/// One motion.
+using MotionByLaw = std::function<Trajectory(const Decisions& decisions)>;
 /// By simulate() with HybridOptions or TimeSteppingOptions.
 template <class Options>
 MotionByLaw motion_by(const System& system, const State& start, const Options& options) {
-  return
-      [&system, start, options](const ImpactLaw& law, const std::function<bool(double)>& progress) {
-        Options own = options;
-        own.law = law;
-        own.progress = progress;
-        return simulate(system, start, own);
-      };
+  return [&system, start, options](const Decisions& decisions) {
+    Options own = options;
+    own.law = decisions.law;
+    own.progress = decisions.progress;
+    if constexpr (requires { own.choose; }) own.choose = decisions.choose;
+    return simulate(system, start, own);
+  };
 }
 
 /// A run that stops before its end keeps its place, with its reason. One that is refused is kept as
@@ -84,16 +92,20 @@ inline EnsembleResult ensemble(const System& system, const State& start,
   return ensemble(system, start, motion_by(system, start, stepping), options);
 }
 
-/// One extreme outcome of an impact, followed to the next.
+/// One way on from a decision, followed to the next. Decisions are impacts, with their extreme
+/// outcomes, and ambiguous states, with their continuations.
 struct Branch {
-  int parent = -1;   ///< in BranchTree::branches; -1: the start
-  int depth = 0;     ///< impacts behind it
-  int choice = 0;    ///< which outcome of the impact
-  int ways = 1;      ///< paths that lead here, merged
-  State state;       ///< right after the impact
-  int outcomes = 0;  ///< extreme outcomes of the impact that follows; 0: there is none
-  State final;       ///< without further impacts, or taking the first outcome of each
-  std::string word;  ///< from the start to there
+  int parent = -1;           ///< in BranchTree::branches; -1: the start
+  int depth = 0;             ///< decisions behind it
+  int choice = 0;            ///< which way of the last one
+  std::string way;           ///< what that is: "outcome 2 of 3", "lifts off {}"
+  int ways = 1;              ///< paths that lead here, merged
+  State state;               ///< right after the decision
+  Mode mode = {};            ///< and its mode, where the method has modes
+  int outcomes = 0;          ///< ways on from the decision that follows; 0: there is none
+  State final;               ///< without further decisions, or taking the first way of each
+  std::string word;          ///< from the start to there
+  std::string message = {};  ///< why it ended early
 };
 
 struct [[nodiscard]] BranchTree {
@@ -101,9 +113,10 @@ struct [[nodiscard]] BranchTree {
   bool complete = true;          ///< false: `most` was reached, or `stop` said so
 };
 
-/// Every extreme outcome (simultaneous and sequential in every order) of the first `depth` impacts.
-/// Branches that reach the same state after the same number of impacts are merged. `stop` is asked
-/// now and then; true ends the tree with the branches it has.
+/// Every extreme outcome (simultaneous and sequential in every order) and every continuation of the
+/// first `depth` decisions. Branches that reach the same state and mode after the same number of
+/// decisions are merged. A branch that cannot go on says why; the others do. `stop` is asked now and
+/// then; true ends the tree with the branches it has.
 BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
                   int most = 10'000, const std::function<bool()>& stop = {});
 inline BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid,

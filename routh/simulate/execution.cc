@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kSingly = 6;  // contacts up to which impacts without collision are sought
 constexpr double kNoForce = 1e-7;   // of the largest: a contact about to lose its force
+constexpr int kInstant = 20;        // transitions at an instant
 
 /// The limbs that have no mass indeed; the others are ordinary bodies and need no law in the air.
 std::vector<Limb> massless(const System& system, const State& start, std::vector<Limb> limbs) {
@@ -118,6 +119,7 @@ void Execution::check_mode(const Mode& wanted) const {
 
 void Execution::enter(const Mode& next) {
   mode = next;
+  kernel.tell(mode);
   kernel.evaluate(t, q, v);
   layout = kernel.layout(mode);
   if (!layout.regular()) kernel.explain_singular(layout);
@@ -161,17 +163,24 @@ void Execution::settle(double near) {
     }
     if (!hitting.empty()) {
       impact(scope);
-    } else if (scope.empty() || !release(scope)) {
+    } else if (scope.empty() || (!release(scope) && (recorder.stopped() || !leave_slide()))) {
       break;
     }
-    if (transitions > 20) storm();
+    if (transitions > kInstant) {
+      // impacts that pass from one contact to the other and back are a storm, modes that alternate
+      // without any would do so for ever
+      const auto last = std::min<std::size_t>(kInstant, log.events.size());
+      stormy = std::any_of(log.events.end() - static_cast<std::ptrdiff_t>(last), log.events.end(),
+                           [](const Event& e) { return e.kind == EventKind::kImpact; });
+      if (stormy) break;
+      storm();
+    }
   }
   if (!layout.in_air.empty()) {
     kernel.evaluate(t, q, v);
     layout.skims = kernel.skims(layout);
     kernel.move_limbs(layout, t, q, v);
   }
-  if (!recorder.stopped()) tell_others();
   start_flow();
 }
 
@@ -281,11 +290,12 @@ bool Execution::without_collision(const std::vector<int>& scope) {
   return true;
 }
 
-void Execution::tell_others() {
-  if (std::none_of(mode.begin(), mode.end(), slides)) return;
+bool Execution::leave_slide() {
+  if (told == t) return false;
+  if (std::none_of(mode.begin(), mode.end(), slides)) return false;
   kernel.evaluate(t, q, v);
   ModeKernel::Response now;
-  if (!kernel.forces(layout, now)) return;
+  if (!kernel.forces(layout, now)) return false;
   std::vector<int> scope, pressed, places;
   for (int k = 0; k < contacts(); ++k) {
     if (!closed(mode[k])) continue;
@@ -296,10 +306,7 @@ void Execution::tell_others() {
     }
     scope.push_back(k);
   }
-  if (pressed.empty()) return;
-  if (!log.events.empty() && log.events.back().kind == EventKind::kAmbiguity &&
-      log.events.back().time == t)
-    return;
+  if (pressed.empty()) return false;
 
   // what forces allow, the present mode first, and what an impulse does
   std::vector<Continuation> found{{mode}};
@@ -309,7 +316,10 @@ void Execution::tell_others() {
   const ReducedImpact reduced = reduce(kernel.terms(), v, scope);
   if (const auto impact = impact_without_collision(reduced.problem, places))
     found.push_back({mode_after(reduced, impact->outcome), true});
-  if (found.size() == 1) return;
+  if (found.size() == 1) return false;
+  told = t;
+  std::swap(found.front(), found[choose(found)]);
+  const Continuation taken = found.front();
 
   std::string ways;
   for (const Continuation& way : found)
@@ -320,6 +330,7 @@ void Execution::tell_others() {
                         .contacts = pressed,
                         .v_minus = v,
                         .v_plus = v,
+                        .q = q,
                         .impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(pressed.size())),
                         .outcomes = count,
                         .mode_before = mode,
@@ -329,7 +340,12 @@ void Execution::tell_others() {
     recorder.stop(SimulationStatus::kAmbiguous,
                   std::to_string(count) + " continuations are consistent" + Recorder::at(t) + ": " +
                       ways + "; without strict logic contacts persist");
+    return false;
   }
+  if (taken.impact) return without_collision(scope);
+  if (taken.mode == mode) return false;
+  change_to(taken.mode, {taken.mode}, 0);
+  return true;
 }
 
 bool Execution::release(const std::vector<int>& scope) {
@@ -346,8 +362,9 @@ bool Execution::release(const std::vector<int>& scope) {
   if (choice.modes.size() > 1) {
     const Mode least = logic.least_change(mode, scope);
     const auto known = std::find(choice.modes.begin(), choice.modes.end(), least);
-    taken = known != choice.modes.end() ? static_cast<std::size_t>(known - choice.modes.begin())
-                                        : decide(choice.modes);
+    taken = o.choose || known == choice.modes.end()
+                ? decide(choice.modes)
+                : static_cast<std::size_t>(known - choice.modes.begin());
   }
   if (choice.modes[taken] == mode) return false;
   change_to(choice.modes[taken], choice.modes, taken);
@@ -360,7 +377,7 @@ void Execution::note(Event event) {
   record(true);
   recent.push_back(t);
   while (!recent.empty() && recent.front() < t - o.storm_time) recent.pop_front();
-  if (static_cast<int>(recent.size()) > o.storm_events) storm();
+  stormy = static_cast<int>(recent.size()) > o.storm_events;
 }
 
 void Execution::storm() {
@@ -372,7 +389,8 @@ void Execution::storm() {
   recorder.stop(SimulationStatus::kEventStorm, std::to_string(recent.size()) + " events within " +
                                                    std::to_string(o.storm_time) + " s" +
                                                    Recorder::at(t) + "; the last modes:" + word +
-                                                   "; a pseudo-impulse may end it");
+                                                   "; a pseudo-impulse may end it, or forces that "
+                                                   "do not depend on contact");
 }
 
 }  // namespace routh::hybrid

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <deque>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -56,6 +58,10 @@ struct Execution {
   Eigen::VectorXd phi, joint_gap;  // of gaps alone
   double since_impact = 0;         // time passed [s]; not lost where time itself hardly moves
   double stride = 0;               // of the last short step over a state without a mode [s]
+  bool stormy = false;             // are there more events than allowed in a short time?
+  double calm = 0;                 // end of the last storm [s]
+  double weathered = 0;            // how long it was passed [s]
+  double told = -HUGE_VAL;         // when other ways than a slide were told [s]
   bool begins = false;             // has the flow just begun?
   int futile = 0;                  // guards that fired at the beginning of a step without an event
 
@@ -102,8 +108,9 @@ struct Execution {
   bool without_collision(const std::vector<int>& scope);
 
   /// Painlevé: where friction presses on a contact that slides with a consistent force, lifting off
-  /// and an impact without collision may be consistent too. Says so, or stops when strict.
-  void tell_others();
+  /// and an impact without collision may be consistent too. Says so, or stops when strict. True
+  /// where another way than sliding on was chosen, and has begun.
+  bool leave_slide();
 
   /// A transition without impulse when the forces ask for one.
   bool release(const std::vector<int>& scope);
@@ -114,13 +121,20 @@ struct Execution {
 
   void note(Event event);
 
+  /// The end: events without number at one instant.
   void storm();
+  /// More events than allowed in a short time, as many bodies have that rock on each other until
+  /// they rest: on by short steps of time, for which it does not matter how many there are. False
+  /// where such steps cannot be taken.
+  bool weather();
 
   // where the logic does not decide
 
   /// Which of several modes follows: the one in which most grips persist (A4), of those one drawn
-  /// by the seed.
+  /// by the seed; or the one of these `ways` that is chosen.
   std::size_t decide(const std::vector<Mode>& modes) const;
+  std::size_t persisting(const std::vector<Mode>& modes) const;
+  std::size_t choose(const std::vector<Continuation>& among) const;
   static std::vector<Continuation> ways(const std::vector<Mode>& modes, std::size_t taken);
   /// Strict executions end where several modes are consistent.
   bool several(const ModeChoice& choice, const char* problem);
@@ -134,6 +148,15 @@ struct Execution {
   /// friction cone is pointed, be it an impulse: the mode that its solution shows where it holds,
   /// else the step itself. Steps that follow each other grow. False where friction jams.
   bool step_over(const std::vector<int>& scope);
+  /// P3's step over a time h from the kernel's state, with contacts that may close in it: what
+  /// forces do, what contacts add, gaps that may close but not more. Nothing where friction jams.
+  struct ShortStep {
+    std::vector<int> near;
+    ReducedImpact reduced;
+    Eigen::VectorXd a;              ///< of forces alone
+    std::vector<Outcome> outcomes;  ///< the one that presses least first
+  };
+  std::optional<ShortStep> short_step(const std::vector<int>& scope, double h);
   /// The wanted mode without contacts whose normals depend on those of others that press more.
   Mode independent(Mode wanted, const ReducedImpact& reduced, const Outcome& outcome) const;
   /// Limbs have a speck of mass in them.
@@ -173,6 +196,11 @@ struct Execution {
   /// Limbs in the air at the end of a step: by their law, and not below what they touch. True when
   /// one touches and forces ask for another mode.
   bool lift_limbs();
+
+  /// Contacts that came to a corner, where their normal turned, are free to leave it or to hit
+  /// what is behind it, where gaps are up to `near`. True where there are any: a new flow has
+  /// begun.
+  bool turns(double near);
 
   double drift = 0;
   /// How far the kernel's state is from the constraints of the mode.

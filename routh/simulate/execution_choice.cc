@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "routh/impact/draws.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/solve_one.h"
 #include "routh/model/kkt.h"
@@ -17,24 +18,25 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr int kAllOutcomes = 6;          // contacts up to which all outcomes of a step are sought
+constexpr int kStarts = 20;              // of the search for one outcome where they are more
 constexpr double kFirstStride = 1e-7;    // of the short steps [s]; each next one is twice as long
 constexpr double kLongestStride = 1e-4;  // [s]
 constexpr double kSpeck = 1e-6;          // mass of limbs without any, of the largest there is
 constexpr double kJump = 1e3;            // times what forces do in a step: an impact
 
-/// One number for each decision, well mixed.
-std::uint64_t draw(std::uint64_t seed, std::uint64_t decision) {
-  std::uint64_t x = seed + 0x9e3779b97f4a7c15ull * (decision + 1);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
 /// Outcomes of the simultaneous law: all of them where contacts are few, else one.
 std::vector<Outcome> outcomes_of(const ImpactProblem& problem) {
   if (problem.contacts() > kAllOutcomes) {
-    const VectorXd rest = VectorXd::Zero(problem.c.size());
-    if (auto one = OneSolver(problem).solve(problem.c, {}, rest, 1e-10)) return {*one};
+    // from rest, then from somewhere
+    OneSolver solver(problem);
+    const double size = problem.c.cwiseAbs().maxCoeff() / problem.G.diagonal().maxCoeff();
+    WalkRandom random(1, 0);
+    VectorXd from = VectorXd::Zero(problem.c.size());
+    for (int attempt = 0; attempt < kStarts; ++attempt) {
+      if (auto one = solver.solve(problem.c, {}, from, 1e-10)) return {*one};
+      random.begin_step(attempt);
+      from = solver.start(size, {}, [&] { return random(); });
+    }
   }
   return simultaneous(problem).outcomes;
 }
@@ -44,7 +46,19 @@ double pressure(const Outcome& outcome) { return outcome.impulse.cwiseAbs().sum(
 
 }  // namespace
 
+std::size_t Execution::choose(const std::vector<Continuation>& among) const {
+  return o.choose && among.size() > 1 ? o.choose({mode, among, log.events.size()}) : 0;
+}
+
 std::size_t Execution::decide(const std::vector<Mode>& modes) const {
+  const std::size_t persists = persisting(modes);
+  if (!o.choose) return persists;
+  const std::size_t chosen = choose(ways(modes, persists));
+  // the persisting one stands first among the ways, the others in their order behind it
+  return chosen == 0 ? persists : chosen <= persists ? chosen - 1 : chosen;
+}
+
+std::size_t Execution::persisting(const std::vector<Mode>& modes) const {
   std::vector<std::size_t> best;
   long most = -1;
   for (std::size_t i = 0; i < modes.size(); ++i) {
@@ -53,7 +67,7 @@ std::size_t Execution::decide(const std::vector<Mode>& modes) const {
     if (kept > most) most = kept, best.clear();
     if (kept == most) best.push_back(i);
   }
-  return best[draw(o.seed, log.events.size()) % best.size()];
+  return best[mixed(o.seed, log.events.size()) % best.size()];
 }
 
 std::vector<Continuation> Execution::ways(const std::vector<Mode>& modes, std::size_t taken) {
@@ -117,35 +131,43 @@ Mode Execution::independent(Mode wanted, const ReducedImpact& reduced,
   return kept;
 }
 
-bool Execution::step_over(const std::vector<int>& scope) {
-  const double h = stride = std::clamp(2 * stride, kFirstStride, kLongestStride);
-  if (t + h > o.end) return false;
+std::optional<Execution::ShortStep> Execution::short_step(const std::vector<int>& scope, double h) {
   const Terms terms = terms_with_mass();
-  std::vector<int> near = scope;
+  ShortStep step{.near = scope};
   for (int k = 0; k < contacts(); ++k) {
     const bool reached = terms.contacts[k].phi + 2 * h * kernel.normal_velocity(k) <= 0;
-    if (reached && std::find(scope.begin(), scope.end(), k) == scope.end()) near.push_back(k);
+    if (reached && std::find(scope.begin(), scope.end(), k) == scope.end()) step.near.push_back(k);
   }
-
-  // P3's step: what forces do in it, what contacts add, and gaps that may close but not more
-  ReducedImpact reduced = reduce(terms, v, near);
-  const VectorXd a = Mobility(terms.M, terms.A).acceleration(terms.forces, terms.joint_bias);
-  ImpactProblem& p = reduced.problem;
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    const Contact& c = terms.contacts[near[i]];
+  step.reduced = reduce(terms, v, step.near);
+  step.a = Mobility(terms.M, terms.A).acceleration(terms.forces, terms.joint_bias);
+  ImpactProblem& p = step.reduced.problem;
+  for (std::size_t i = 0; i < step.near.size(); ++i) {
+    const Contact& c = terms.contacts[step.near[i]];
     const auto row = static_cast<Eigen::Index>(i);
-    p.c[row] += h * (c.Jn.dot(a) + c.bias_n) + std::max(0.0, c.phi) / h;
-    p.c[p.tangent(static_cast<int>(i))] += h * (c.Jt.row(0).dot(a) + c.bias_t);
+    p.c[row] += h * (c.Jn.dot(step.a) + c.bias_n) + std::max(0.0, c.phi) / h;
+    p.c[p.tangent(static_cast<int>(i))] += h * (c.Jt.row(0).dot(step.a) + c.bias_t);
   }
   p.e.resize(0);
-  std::vector<Outcome> found = outcomes_of(p);
-  if (found.empty()) return false;
+  step.outcomes = outcomes_of(p);
+  if (step.outcomes.empty()) return {};
   // forces rather than impulses, where there is a choice
-  const auto least = std::min_element(
-      found.begin(), found.end(),
-      [](const Outcome& one, const Outcome& other) { return pressure(one) < pressure(other); });
-  std::iter_swap(found.begin(), least);
-  const Outcome& taken = found.front();
+  std::iter_swap(step.outcomes.begin(),
+                 std::min_element(step.outcomes.begin(), step.outcomes.end(),
+                                  [](const Outcome& one, const Outcome& other) {
+                                    return pressure(one) < pressure(other);
+                                  }));
+  return step;
+}
+
+bool Execution::step_over(const std::vector<int>& scope) {
+  stride = std::clamp(2 * stride, kFirstStride, kLongestStride);
+  const double h = std::min(stride, o.end - t);
+  if (!(h > 0)) return false;
+  const std::optional<ShortStep> step = short_step(scope, h);
+  if (!step) return false;
+  const ReducedImpact& reduced = step->reduced;
+  const Outcome& taken = step->outcomes.front();
+  const VectorXd& a = step->a;
   const Mode next = independent(mode_after(reduced, taken), reduced, taken);
 
   // a mode that holds needs no step
@@ -157,21 +179,64 @@ bool Execution::step_over(const std::vector<int>& scope) {
   const bool jump =
       push.cwiseAbs().maxCoeff() > kJump * h * (a.cwiseAbs().maxCoeff() + v.cwiseAbs().maxCoeff());
   record(true);
-  Event event{.time = t, .contacts = near, .v_minus = v, .mode_before = mode, .mode_after = next};
+  Event event{
+      .time = t, .contacts = step->near, .v_minus = v, .mode_before = mode, .mode_after = next};
   event.q = q;
-  event.outcomes = static_cast<int>(found.size());
+  event.outcomes = static_cast<int>(step->outcomes.size());
   v += h * a + push;
   if (!jump) t += h, since_impact += h, q += h * v;
   enter(next);
   event.time = t, event.v_plus = v;
   event.kind = jump ? EventKind::kImpact : kind_of(mode, event.mode_before);
   if (jump) {
-    event.impulse = in_turn(p, taken.impulse, 1);
+    event.impulse = in_turn(reduced.problem, taken.impulse, 1);
   } else {
     event.v_minus = v;
-    event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(near.size()));
+    event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(step->near.size()));
   }
   note(std::move(event));
+  return true;
+}
+
+bool Execution::weather() {
+  if (!kernel.limbs().empty() || system.bounces()) return false;
+  // longer where one storm follows another
+  const bool again = weathered > 0 && t - calm < 10 * o.storm_time;
+  weathered = again ? std::min(2 * weathered, 100 * o.storm_time) : o.storm_time;
+  const double until = std::min(o.end, t + weathered);
+  record(true);
+  Event event{.kind = EventKind::kStorm, .v_minus = v, .mode_before = mode};
+  Mode next = mode;
+  kernel.evaluate(t, q, v);
+  while (t < until) {
+    const double h = std::min(kLongestStride, until - t);
+    std::vector<int> closed_ones;
+    for (int k = 0; k < contacts(); ++k) {
+      if (closed(next[k])) closed_ones.push_back(k);
+    }
+    const std::optional<ShortStep> step = short_step(closed_ones, h);
+    if (!step) return false;
+    const Outcome& taken = step->outcomes.front();
+    next = independent(mode_after(step->reduced, taken), step->reduced, taken);
+    v += h * step->a + step->reduced.W * taken.impulse;
+    t = until - t > h ? t + h : until, q += h * v;
+    enter(next);
+    ++log.steps;
+    if (o.every == 0 || recorder.due() <= t) push(t, q, v);
+    if (!recorder.goes_on(t)) return true;
+  }
+  calm = t;
+  since_impact = 0;
+  zeno.clear();
+  recent.clear();
+  stormy = false;
+  for (int k = 0; k < contacts(); ++k) {
+    if (closed(next[k])) event.contacts.push_back(k);
+  }
+  event.time = t, event.v_plus = v, event.mode_after = next;
+  event.impulse = VectorXd::Zero(2 * static_cast<Eigen::Index>(event.contacts.size()));
+  note(std::move(event));
+  settle(o.touching);
   return true;
 }
 
@@ -194,6 +259,7 @@ void Execution::change_to(const Mode& next, const std::vector<Mode>& all, std::s
   Event event{.time = t,
               .kind = kind_of(next, mode),
               .v_minus = v,
+              .q = q,
               .outcomes = static_cast<int>(all.size()),
               .mode_before = mode,
               .mode_after = next};

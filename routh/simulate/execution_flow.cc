@@ -16,6 +16,7 @@ namespace {
 constexpr double kThrough = 1e-9;    // gaps below this are an event in any case [m]
 constexpr double kGuardZero = 1e-9;  // forces below this, relative, are neither up nor down
 constexpr double kDrift = 1e-11;     // of constraints before they are closed again [m], [m/s]
+constexpr double kKink = 1e-5;       // of the velocities: a constraint that turned within a step
 
 /// Where f changes its sign, to 1e-13 s: the last instant before and the first after it.
 template <typename F>
@@ -94,6 +95,10 @@ double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd&
 }
 
 void Execution::advance() {
+  if (stormy) {
+    if (o.strict || !weather()) storm();
+    return;
+  }
   if (hop()) return;
   begins = false;
   trouble.clear();
@@ -204,6 +209,7 @@ void Execution::accept(const std::vector<double>& ends, const std::vector<double
     flow(t, solver.x(), rate);
   }
   measure_drift();
+  if (turns(o.touching)) return;
   if (!layout.in_air.empty() && lift_limbs()) return settle(o.simultaneous);
   if (drift > kDrift) {
     kernel.project(layout, t, q, v);
@@ -241,6 +247,20 @@ bool Execution::lift_limbs() {
   return !logic.persists(mode, scope);
 }
 
+bool Execution::turns(double near) {
+  Mode freed = mode;
+  for (const int k : layout.normals) {
+    const Contact& c = kernel.terms().contacts[k];
+    const double size = c.Jn.cwiseAbs().dot(kernel.v().cwiseAbs());
+    if (std::abs(kernel.normal_velocity(k)) > std::max(kKink, 1e3 * o.rtol) * size + 1e4 * o.atol)
+      freed[k] = Grip::kOpen;
+  }
+  if (freed == mode) return false;
+  change_to(freed, {freed}, 0);
+  settle(near);
+  return true;
+}
+
 void Execution::measure_drift() {
   const Terms& terms = kernel.terms();
   double gap = terms.joint_gap.size() > 0 ? terms.joint_gap.cwiseAbs().maxCoeff() : 0;
@@ -271,6 +291,7 @@ void Execution::take_event(const Guard& g, double at) {
   }
   kernel.move_limbs(layout, t, q, v);
   kernel.evaluate(t, q, v);
+  if (moved && g.kind != Guard::kGap && turns(o.simultaneous)) return;
   Mode touching = mode;
   if (g.kind == Guard::kGap) {
     // the state of full order touches a little earlier or later

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "routh/model/limb.h"
+#include "routh/simulate/choice.h"
 #include "routh/simulate/contact_logic.h"
 #include "routh/simulate/impact_law.h"
 #include "routh/simulate/trajectory.h"
@@ -40,8 +41,10 @@ struct HybridOptions {
   FrictionModel friction = FrictionModel::kAuto;
   /// None: the plastic map into the mode of IV or PIV; where contacts bounce, simultaneous.
   ImpactLaw law = {};
-  bool strict = false;     ///< stop where several modes are consistent, even when A4 selects one
+  bool strict = false;     ///< stop where several modes are consistent, even when A4 selects one,
+                           ///< and in storms of events
   std::uint64_t seed = 0;  ///< draws where several are and none persists
+  Choice choose = {};      ///< none: what persists goes on, else it is drawn
   std::vector<Limb> limbs = {};   ///< coordinates without mass
   std::optional<Mode> mode = {};  ///< at the start; none: whatever touches
   double rtol = 1e-9;             ///< error of a step, relative
@@ -53,7 +56,7 @@ struct HybridOptions {
   double zeno_error = 1e-10;      ///< an accumulation point is accepted at this error [s]
   long max_steps = 200'000;       ///< of the integrator; then the execution ends
   int storm_events = 500;         ///< so many events ..
-  double storm_time = 1e-3;       ///< .. within this time [s] end the execution
+  double storm_time = 1e-3;       ///< .. within this time [s] are passed by short steps of as long
   /// Called after every step with the time reached; false stops the simulation.
   std::function<bool(double time)> progress = {};
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/impact/bounce_walk.h"
 #include "routh/impact/lzb.h"
 #include "routh/impact/same_outcome.h"
 #include "routh/impact/sequential.h"
@@ -60,12 +61,21 @@ ChosenOutcome choose_sample(ImpactProblem problem, std::uint64_t seed, std::uint
   // steps of the size of the impulse that stops the fastest contact alone
   const int m = problem.contacts();
   const double step = -problem.normal().minCoeff() / problem.G.diagonal().head(m).mean();
-  const SetResult result = set_valued(problem, {.samples = 1,
-                                                .step = step,
-                                                .limit = 100'000,
-                                                .seed = seed + 0x9e3779b97f4a7c15ull * impact,
-                                                .threads = 1,
-                                                .keep = 1});
+  const SetOptions options{.samples = 1,
+                           .step = step,
+                           .limit = 100'000,
+                           .seed = seed + 0x9e3779b97f4a7c15ull * impact,
+                           .threads = 1,
+                           .keep = 1};
+  if (problem.tangents == 1) {
+    // with its path, which the steps of Algorithm 1 have only to the order of their size
+    if (!problem.bounces()) problem.restitution = Restitution::kByLaw;
+    StepwiseSample sample = BounceWalk(problem, options).walk(0, true);
+    if (problem.bounces()) sample.impulses.clear();
+    if (sample.sample.terminated)
+      return {std::move(sample.sample.outcome), 1, std::move(sample.impulses)};
+  }
+  const SetResult result = set_valued(problem, options);
   if (result.kept.empty() || !result.kept.front().terminated) no_outcome("set");
   return {result.kept.front().outcome, 1};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/impact/bounce_walk.h"
 #include "routh/impact/polytopes.h"
 #include "routh/model/kkt.h"
 #include "routh/simulate/hybrid.h"
@@ -14,6 +15,9 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
+
+constexpr double kRounded = 1e-11;  // of gaps [m]
+constexpr double kKnown = 1e-7;     // of the fastest velocity: jumps below this are rounding
 
 /// Builds the path point by point; each call says what happens until the next point.
 struct Builder {
@@ -36,50 +40,25 @@ VectorXd normal_forces(const System& system, const State& state, const Mode& mod
   return instant(system, state, options).normal.cwiseMax(0);
 }
 
-/// What the contacts of an event do to the velocity.
-struct Push {
-  Eigen::MatrixXd Mdag;
-  std::vector<Contact> contacts;
-  std::vector<double> ct;  // before
+/// From the order of events to that of c: in_turn() the other way round.
+VectorXd by_rows(const ImpactProblem& problem, const VectorXd& in_turn) {
+  const Index m = problem.contacts();
+  VectorXd impulse(2 * m);
+  for (Index i = 0; i < m; ++i)
+    impulse[i] = in_turn[2 * i], impulse[problem.tangent(static_cast<int>(i))] = in_turn[2 * i + 1];
+  return impulse;
+}
 
-  Push(const System& system, double time, const VectorXd& q, const Event& e) {
-    const Terms terms = system.terms(q, e.v_minus, time);
-    Mdag = Mobility(terms.M, terms.A).Mdag();
-    for (const int i : e.contacts) {
-      contacts.push_back(terms.contacts[i]);
-      ct.push_back(contacts.back().Jt.row(0).dot(e.v_minus));
-    }
-  }
-  /// Of impulses, normal and tangential of each contact in turn.
-  VectorXd operator()(const VectorXd& impulse) const {
-    VectorXd sum = VectorXd::Zero(Mdag.rows());
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-      const auto at = 2 * static_cast<Index>(i);
-      sum += impulse[at] * contacts[i].Jn.transpose() +
-             impulse[at + 1] * contacts[i].Jt.row(0).transpose();
-    }
-    return Mdag * sum;
-  }
-};
-
-/// Impulses at which the path of an impact bends, and at its end: the law's, or Routh's where the
-/// slip of the only contact that presses ends before the impact does.
-std::vector<VectorXd> corners(const Push& push, const Event& e) {
-  if (!e.path.empty()) return e.path;
-  int which = -1;
-  for (std::size_t i = 0; i < e.contacts.size(); ++i) {
-    if (e.impulse[2 * static_cast<Index>(i)] <= 0) continue;
-    if (which >= 0) return {e.impulse};
-    which = static_cast<int>(i);
-  }
-  if (which < 0 || std::abs(push.ct[which]) <= 1e-9 * (1 + e.v_minus.norm())) return {e.impulse};
-  const Contact& contact = push.contacts[which];
-  const double ct = push.ct[which];
-  VectorXd slip = VectorXd::Zero(e.impulse.size());
-  slip[2 * which] = 1, slip[2 * which + 1] = ct > 0 ? -contact.mu : contact.mu;
-  const double rate = contact.Jt.row(0).dot(push(slip));
-  if (rate * ct >= 0 || -ct / rate >= e.impulse[2 * which] * (1 - 1e-9)) return {e.impulse};
-  return {-ct / rate * slip, e.impulse};
+/// Impulses at which the path of an impact bends, and at its end: the law's, or one that leads to
+/// its outcome.
+std::vector<VectorXd> corners(const ImpactProblem& problem, const Event& e) {
+  std::vector<VectorXd> all;
+  for (const VectorXd& at : e.path) all.push_back(by_rows(problem, at));
+  if (!all.empty()) return all;
+  const VectorXd impulse = by_rows(problem, e.impulse);
+  all = path_to(problem, {impulse, problem.c + problem.G * impulse});
+  if (all.empty()) all.push_back(impulse);
+  return all;
 }
 
 bool jumps(const Event& e) { return e.kind == EventKind::kImpact && e.impulse.size() > 0; }
@@ -88,17 +67,17 @@ bool jumps(const Event& e) { return e.kind == EventKind::kImpact && e.impulse.si
 double take_impact(const System& system, double time, const VectorXd& q, const Event& e, Index m,
                    Builder& build) {
   const double before = build.s;
-  const Push push(system, time, q, e);
+  const ReducedImpact reduced = reduce(system.terms(q, e.v_minus, time), e.v_minus, e.contacts);
   VectorXd from = VectorXd::Zero(e.impulse.size());
-  for (const VectorXd& to : corners(push, e)) {
+  for (const VectorXd& to : corners(reduced.problem, e)) {
     VectorXd normal = VectorXd::Zero(m);
     for (std::size_t i = 0; i < e.contacts.size(); ++i) {
-      const auto at = 2 * static_cast<Index>(i);
+      const auto at = static_cast<Index>(i);
       normal[e.contacts[i]] += std::max(0.0, to[at] - from[at]);
     }
     const double total = normal.sum();
     if (total <= 0) continue;
-    build.point(time, q, e.v_minus + push(from), 0, normal / total);
+    build.point(time, q, reduced.lift(e.v_minus, from), 0, normal / total);
     build.s += total;
     from = to;
   }
@@ -190,13 +169,17 @@ InclusionResidual inclusion_residual(const System& system, const InclusionPath& 
   if (system.nq() != system.nv())
     throw std::invalid_argument("inclusion: coordinates must have their velocities as rates");
   InclusionResidual result;
-  double length = 0;
+  double length = 0, fastest = 0;
+  for (const VectorXd& v : path.v) fastest = std::max(fastest, v.norm());
   VectorXd before, after, joints;
   Terms there;
   for (std::size_t k = 0; k + 1 < path.s.size(); ++k) {
     const double ds = path.s[k + 1] - path.s[k];
     if (ds <= 1e-9 * path.s.back() || path.s[k + 1] == path.zeno)
       continue;  // rounding, or the tail
+    // laws know velocities to a part of the fastest
+    const bool jump = path.t[k + 1] == path.t[k];
+    if (jump && (path.v[k + 1] - path.v[k]).norm() <= kKnown * fastest) continue;
     const VectorXd q = 0.5 * (path.q[k] + path.q[k + 1]), v = 0.5 * (path.v[k] + path.v[k + 1]);
     const Terms terms = system.terms(q, v, 0.5 * (path.t[k] + path.t[k + 1]));
     const Mobility mobility(terms.M, terms.A);
@@ -209,7 +192,6 @@ InclusionResidual inclusion_residual(const System& system, const InclusionPath& 
     };
 
     // contact velocities range over a piece that takes time
-    const bool jump = path.t[k + 1] == path.t[k];
     std::vector<Range> normal(terms.contacts.size()), tangential(terms.contacts.size());
     for (const VectorXd& at : {path.q[k], q, path.q[k + 1]}) {
       if (!jump) system.evaluate(path.t[k], at, v, there);
@@ -232,8 +214,11 @@ InclusionResidual inclusion_residual(const System& system, const InclusionPath& 
     for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
       const Contact& contact = terms.contacts[i];
       if (std::min(before[i], after[i]) > tolerance.gap || normal[i].least > zero) continue;
-      colliding =
-          colliding || (std::max(before[i], after[i]) <= tolerance.gap && normal[i].most < -zero);
+      // time passes although it touches and approaches; a gap as wide as the way had some to go
+      const double way = -normal[i].most * (path.t[k + 1] - path.t[k]);
+      const bool stands = jump || before[i] < 0.5 * way - kRounded;
+      colliding = colliding || (std::max(before[i], after[i]) <= tolerance.gap &&
+                                normal[i].most < -zero && stands);
       for (const double sign : {-1.0, 1.0}) {
         // friction opposes the slip
         if (sign > 0 ? tangential[i].least > zero : tangential[i].most < -zero) continue;

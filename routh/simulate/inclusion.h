@@ -28,10 +28,11 @@ struct InclusionPath {
 /// time-stepping and of compliant contacts), or of the hybrid method, which knows its modes. Throws
 /// std::invalid_argument for any other.
 ///
-/// In an impact the velocity moves along the path of the law where it has one; where one contact
-/// slips first and then sticks, along Routh's two pieces; else along the straight line of the total
-/// impulse. Impacts behind an accumulation point are summed by their geometric tail. Time-stepping
-/// moves by its own velocity v^h, whose mean over a step is what the contacts see at α = ½.
+/// In an impact the velocity moves along the path of the law where it has one; else along the
+/// solution of (39) that presses in proportion, where that leads to the outcome; else along the
+/// straight line of the total impulse. Impacts behind an accumulation point are summed by their
+/// geometric tail. Time-stepping moves by its own velocity v^h, whose mean over a step is what the
+/// contacts see at α = ½.
 InclusionPath inclusion(const System& system, const Trajectory& trajectory);
 
 /// What counts as touching and as rest.
@@ -51,7 +52,8 @@ struct [[nodiscard]] InclusionResidual {
 /// piece from D, relative to the size of D. In an impact D is taken at the middle of the piece. In
 /// a piece that takes time it is the hull of D over the piece: a slip that ends within it may push
 /// both ways, a contact that begins or stops to press may do either. Pieces that end in an
-/// accumulation point are left out. Throws std::invalid_argument for limbs without mass.
+/// accumulation point are left out, and jumps below 1e-7 of the fastest velocity, which laws know
+/// to 1e-9 of it. Throws std::invalid_argument for limbs without mass.
 InclusionResidual inclusion_residual(const System& system, const InclusionPath& path,
                                      const InclusionTolerance& tolerance = {});
 

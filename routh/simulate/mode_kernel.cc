@@ -28,6 +28,11 @@ ModeKernel::ModeKernel(const System& system, std::vector<Limb> limbs)
   }
 }
 
+void ModeKernel::tell(const Mode& mode) {
+  closed_.resize(mode.size());
+  for (std::size_t k = 0; k < mode.size(); ++k) closed_[k] = closed(mode[k]);
+}
+
 void ModeKernel::evaluate(double t, const VectorXd& q, const VectorXd& v) {
   t_ = t, q_ = q, v_ = v;
   refresh();
@@ -35,7 +40,7 @@ void ModeKernel::evaluate(double t, const VectorXd& q, const VectorXd& v) {
 
 /// Terms at the kernel's state. Modes count the contacts, so that none may come or go.
 void ModeKernel::refresh() {
-  system_.evaluate(t_, q_, v_, terms_);
+  system_.evaluate(t_, q_, v_, terms_, {.closed = closed_.empty() ? nullptr : &closed_});
   const int count = static_cast<int>(terms_.contacts.size());
   if (contacts_ < 0) contacts_ = count;
   if (count != contacts_) {

@@ -60,6 +60,8 @@ class ModeKernel {
 
   ModeKernel(const System& system, std::vector<Limb> limbs);
 
+  /// Tells the system which contacts are closed from now on: its forces may depend on it (P4 4.6).
+  void tell(const Mode& mode);
   /// Terms at a state; all that follows is there.
   void evaluate(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   double t() const { return t_; }
@@ -116,7 +118,8 @@ class ModeKernel {
 
   const System& system_;
   std::vector<Limb> limbs_;
-  int contacts_ = -1;  // their number, once known
+  int contacts_ = -1;         // their number, once known
+  std::vector<char> closed_;  // of each contact, once told
   double t_ = 0;
   Eigen::VectorXd q_, v_;
   Terms terms_;

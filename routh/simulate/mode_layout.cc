@@ -1,4 +1,5 @@
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <cmath>
 #include <stdexcept>
 
@@ -65,6 +66,20 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
     }
     result.normals.push_back(k);
   }
+  // what joints and normals leave of a row
+  MatrixXd held;
+  const auto rest = [&](const RowVectorXd& row) -> VectorXd {
+    if (held.size() == 0) {
+      const auto joints = terms_.A.rows();
+      held.resize(row.size(), joints + static_cast<Eigen::Index>(result.normals.size()));
+      for (Eigen::Index i = 0; i < joints; ++i) held.col(i) = rows.measured(terms_.A.row(i));
+      for (std::size_t i = 0; i < result.normals.size(); ++i)
+        held.col(joints + static_cast<Eigen::Index>(i)) =
+            rows.measured(terms_.contacts[result.normals[i]].Jn);
+    }
+    const VectorXd whole = rows.measured(row);
+    return whole - held * held.completeOrthogonalDecomposition().solve(whole);
+  };
   for (int k = 0; k < contacts; ++k) {
     if (mode[k] != Grip::kStick) continue;
     const RowVectorXd row = terms_.contacts[k].Jt.row(0);
@@ -74,10 +89,11 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
     }
     Layout::Dropped dropped{k, -1, 0};
     for (const int other : result.tangents) {
-      const RowVectorXd kept = rows.measured(terms_.contacts[other].Jt.row(0));
-      const RowVectorXd gone = rows.measured(row);
+      // parallel as far as joints and normals leave them free: the ends of one rod on the floor
+      const VectorXd kept = rest(terms_.contacts[other].Jt.row(0)), gone = rest(row);
       const double ratio = gone.dot(kept) / kept.squaredNorm();
-      if ((gone - ratio * kept).norm() <= kParallel * gone.norm())
+      if ((gone - ratio * kept).norm() <= kParallel * rows.measured(row).norm() &&
+          gone.norm() > kParallel * rows.measured(row).norm())
         dropped.kept = other, dropped.ratio = std::abs(ratio);
     }
     result.dropped.push_back(dropped);

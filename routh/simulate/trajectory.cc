@@ -18,6 +18,8 @@ std::string_view to_string(EventKind kind) {
       return "touchdown";
     case EventKind::kZeno:
       return "zeno";
+    case EventKind::kStorm:
+      return "storm";
     case EventKind::kAmbiguity:
       return "ambiguity";
   }

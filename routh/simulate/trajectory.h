@@ -27,6 +27,7 @@ enum class EventKind {
   kStick,      ///< a sliding contact comes to rest
   kTouchdown,  ///< a contact closes without a jump of the velocity
   kZeno,       ///< infinitely many impacts accumulate here and are passed over
+  kStorm,      ///< more impacts than are worth telling: what led here went by short steps of time
   kCrossing,   ///< a guard of an event-selected system is crossed
   kAmbiguity,  ///< nothing happens, but something else could: see `continuations`
 };

@@ -351,6 +351,28 @@ TEST_F(App, SeveralContinuationsAreNamed) {
   EXPECT_EQ(run(rod + " --strict").code, 3);
 }
 
+TEST_F(App, ModesAreDrawnAsAGraph) {
+  const std::string svg = folder_ + "/modes.svg";
+  const auto j = json_of("simulate rocking-block-p4 --pseudo-impulse 0.03 --quiet --modes " + svg);
+  EXPECT_EQ(j["mode_graph"]["motions"], 1);
+  ASSERT_EQ(j["mode_graph"]["modes"].size(), 3u);
+  EXPECT_EQ(j["mode_graph"]["modes"][0]["name"], "{l}");
+  EXPECT_EQ(j["mode_graph"]["modes"][0]["visits"], 2);
+  ASSERT_EQ(j["mode_graph"]["transitions"].size(), 3u);
+  EXPECT_EQ(j["mode_graph"]["transitions"][0]["kind"], "impact");
+  EXPECT_GT(fs::file_size(svg), 1000u);
+  const auto many = json_of("ensemble rocking-block --runs 8 --end 0.1 --quiet --modes " + svg);
+  EXPECT_EQ(many["mode_graph"]["motions"], 8);
+}
+
+TEST_F(App, BranchesSayWhichWayTheyWent) {
+  const auto j = json_of("ensemble painleve-rod --set rate=-8 --branch 1 --end 0.01 --quiet");
+  ASSERT_EQ(j["branches"].size(), 4u);
+  EXPECT_EQ(j["branches"][0]["outcomes"], 3);
+  EXPECT_EQ(j["branches"][2]["way"], "lifts off {}");
+  EXPECT_EQ(j["branches"][3]["way"], "impact without collision {tip}");
+}
+
 TEST_F(App, CompliantContactsNearlyStopAsRigidOnes) {
   const nlohmann::json j = json_of(
       "simulate rocking-block --method compliant --stiffness 1e6 --ratio 1e3 --impact-only");

@@ -53,6 +53,10 @@ TEST_F(Options, OfOtherLawsAreRefused) {
       {"impact pushing --law set --max-seconds 1", "--law set --coverage"},
       {"simulate stick-slip --seed 3", "--seed belongs to --law set"},
       {"ensemble rocking-block --law simultaneous --seed 3", "--seed belongs to --law set"},
+      {"simulate stick-slip --modes modes.svg", "--modes belongs to --method hybrid"},
+      {"simulate rocking-block-p4 --modes modes.png", "name it .svg"},
+      {"ensemble rocking-block --branch 1 --modes modes.svg",
+       "--modes belongs to ensembles without --branch"},
   });
   EXPECT_EQ(run("impact rocking-block --order A,B --single algebraic").code, 0);
 }

@@ -6,9 +6,11 @@
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include "routh/io/scenario.h"
 #include "routh/simulate/time_stepping.h"
+#include "soak.h"
 
 namespace routh {
 namespace {
@@ -129,6 +131,27 @@ TEST(Hybrid, LowBlocksPassTheirZenoLimitWhenTheArcsSay) {
     EXPECT_NEAR(z.ratio, block.kept, 0.01 * block.kept) << slender;
     EXPECT_LT(r.trajectory.events.size(), 120u) << slender;
     EXPECT_LT(r.trajectory.final.v.norm(), 1e-12) << slender;
+  }
+}
+
+// From blocks that keep nearly all of their speed to such that keep nearly nothing, of any size.
+TEST(Hybrid, BlocksOfAnyShapePassTheirZenoLimitWhenTheArcsSay) {
+  std::mt19937_64 random(5);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<>(low, high)(random);
+  };
+  for (int k = 0; k < test::trials(40); ++k) {
+    const double kept = uniform(0.02, 0.93), size = std::pow(10, uniform(-2, 1));
+    const double alpha = std::asin(std::sqrt((1 - kept) / 1.5));
+    RockingBlock block{.w = size * std::sin(alpha), .h = size * std::cos(alpha)};
+    const double limit = block.impacts(600).back();
+    const Executed r = run("rocking-block-p4", {.end = 2 * limit, .rtol = 1e-11, .atol = 1e-13},
+                           {{"width", block.w}, {"height", block.h}, {"friction", 3}});
+    ASSERT_EQ(r.trajectory.status, SimulationStatus::kDone) << kept << r.trajectory.message;
+    ASSERT_EQ(r.trajectory.hybrid()->zeno.size(), 1u) << kept << " " << size;
+    const ZenoPoint& z = r.trajectory.hybrid()->zeno[0];
+    EXPECT_NEAR(z.state.time, limit, 1e-8 * limit + 2 * z.error) << kept << " " << size;
+    EXPECT_LT(r.trajectory.final.v.norm(), 1e-9) << kept << " " << size;
   }
 }
 
@@ -550,10 +573,22 @@ TEST(Hybrid, LimbThatNothingDeterminesIsNamed) {
 }
 
 TEST(Hybrid, EventStormStopsWithTheLastWord) {
-  const Executed r = run("rocking-block-p4", {.end = 0.6, .storm_events = 3, .storm_time = 0.2});
+  const Executed r =
+      run("rocking-block-p4", {.end = 0.6, .strict = true, .storm_events = 3, .storm_time = 0.2});
   EXPECT_EQ(r.trajectory.status, SimulationStatus::kEventStorm);
   EXPECT_NE(r.trajectory.message.find("{r} {l}"), std::string::npos) << r.trajectory.message;
   EXPECT_LT(r.trajectory.final.time, 0.6);
+}
+
+TEST(Hybrid, EventStormsArePassedByShortSteps) {
+  // the same, told to go on: it comes to rest as the execution through all its impacts does
+  const Executed exact = run("rocking-block-p4", {.end = 0.6});
+  const Executed r = run("rocking-block-p4", {.end = 0.6, .storm_events = 3, .storm_time = 0.2});
+  EXPECT_EQ(r.trajectory.status, SimulationStatus::kDone) << r.trajectory.message;
+  EXPECT_TRUE(std::any_of(r.trajectory.events.begin(), r.trajectory.events.end(),
+                          [](const Event& e) { return e.kind == EventKind::kStorm; }));
+  EXPECT_LT((r.trajectory.final.q - exact.trajectory.final.q).norm(), 1e-4);
+  EXPECT_LT(r.trajectory.final.v.norm(), 1e-9);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "routh/io/scenario.h"
 #include "routh/simulate/compliant.h"
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/reduce.h"
 #include "routh/simulate/time_stepping.h"
 
 namespace routh {
@@ -158,6 +159,54 @@ TEST(Inclusion, SequencesOfImpactsMoveAlongTheirOwnPath) {
   ASSERT_GT(t.events[0].path.size(), 1u);
   EXPECT_LT((t.events[0].path.back() - t.events[0].impulse).norm(), 1e-9);
   EXPECT_LT(inclusion_residual(*s.mechanism(), inclusion(*s.mechanism(), t)).largest, 1e-6);
+}
+
+/// The largest residual of a hybrid execution at the recording interval of the command.
+double executed(const char* name, double end, const ImpactLaw& law) {
+  const io::Scenario s = io::load_scenario(name);
+  const Trajectory t = simulate(*s.mechanism(), {0, s.q, s.v},
+                                HybridOptions{.end = end, .every = end / 1000, .law = law});
+  EXPECT_FALSE(t.stopped()) << name << ": " << t.message;
+  double fastest = 0;
+  for (const VectorXd& v : t.v) fastest = std::max(fastest, v.lpNorm<Eigen::Infinity>());
+  return inclusion_residual(*s.mechanism(), inclusion(*s.mechanism(), t), {.slow = 1e-7 * fastest})
+      .largest;
+}
+
+TEST(Inclusion, SamplesOfTheSetKeepPathsThatSolveIt) {
+  // each step of a sample is split where a contact starts or stops slipping or closing
+  for (const auto& [name, end] :
+       {std::pair{"compass-gait", 0.2}, std::pair{"box-and-wall", 0.5},
+        std::pair{"rocking-block", 0.1}, std::pair{"pushing", 0.1}, std::pair{"tilted-box", 0.3}}) {
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5})
+      EXPECT_LT(executed(name, end, impact_law("set", seed)), 1e-2) << name << " " << seed;
+    EXPECT_LT(executed(name, end, impact_law("sequential")), 1e-2) << name;
+  }
+}
+
+TEST(Inclusion, ASampleEndsWhereItsImpulsesSay) {
+  const io::Scenario s = io::load_scenario("compass-gait");
+  const ReducedImpact reduced = reduce(s.terms, s.v);
+  for (std::uint64_t impact = 0; impact < 200; ++impact) {
+    const ChosenOutcome sample = impact_law("set", 7)(reduced.problem, impact);
+    ASSERT_FALSE(sample.path.empty());
+    EXPECT_EQ(sample.path.back(), sample.outcome.impulse);
+    const VectorXd c = reduced.problem.c + reduced.problem.G * sample.outcome.impulse;
+    EXPECT_LT((c - sample.outcome.c_plus).norm(), 1e-9);
+    EXPECT_FALSE(colliding(reduced.problem, sample.outcome.c_plus));
+    EXPECT_LE(energy_gain(reduced.problem, sample.outcome), 1e-12);
+    // impulses press and stay in their cones on the whole way
+    VectorXd from = VectorXd::Zero(c.size());
+    for (const VectorXd& to : sample.path) {
+      for (int i = 0; i < reduced.problem.contacts(); ++i) {
+        const double n = to[i] - from[i],
+                     t = to[reduced.problem.tangent(i)] - from[reduced.problem.tangent(i)];
+        EXPECT_GE(n, -1e-12);
+        EXPECT_LE(std::abs(t), reduced.problem.mu[i] * n + 1e-9);
+      }
+      from = to;
+    }
+  }
 }
 
 /// Residual of a run with springs. They are pressed in, and with a damping ratio of 5 they throw
