@@ -58,11 +58,29 @@ if(ROUTH_COMMAND)
     install(FILES ${made}/routh.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
     install(FILES ${made}/routh COMPONENT command
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${made}/_routh COMPONENT command
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    # Debian's zsh looks for packages elsewhere
+    install(CODE "
+      set(folder site-functions)
+      if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
+        set(folder vendor-completions)
+      endif()
+      file(INSTALL \"${made}/_routh\" TYPE FILE
+        DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")"
+      COMPONENT command)
     install(FILES ${made}/routh.fish COMPONENT command
       DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   endif()
+endif()
+
+# the licences, one folder for each package
+function(routh_licence folder component)
+  set(doc ${CMAKE_INSTALL_DATADIR}/doc/${folder})
+  install(FILES LICENSE DESTINATION ${doc} COMPONENT ${component})
+  install(FILES NOTICE RENAME copyright DESTINATION ${doc} COMPONENT ${component})
+endfunction()
+routh_licence(librouth-dev library)
+if(ROUTH_COMMAND)
+  routh_licence(routh command)
 endif()
 
 # Debian packages (make package): the command, and the library with its headers.
@@ -80,7 +98,11 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME routh)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS gnuplot-nox)
+  set(CPACK_DEBIAN_COMMAND_DESCRIPTION "The command routh: every outcome of a simultaneous frictional \
+impact, exact sets of them, and simulation through them, with scenarios and manual page.")
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME librouth-dev)
+  set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "Headers and libraries for programs in C++20, with \
+files for CMake and pkg-config.")
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
   set(library_needs libeigen3-dev libgmp-dev)
   if(ROUTH_IO)

@@ -11,6 +11,7 @@ set(ROUTH_PRIVATE_HEADERS
   impact/precise.h
   impact/quad.h
   impact/rational_impact.h
+  impact/region.h
   impact/solve_all.h
   impact/solve_one.h
   impact/step_table.h

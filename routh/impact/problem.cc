@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "routh/impact/same_outcome.h"
 #include "routh/lcp/square_system.h"
@@ -13,6 +14,22 @@ namespace routh {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// The direction at the angle π part/whole, 0 ≤ part < 2 whole. Directions that mirror each other
+/// at an axis or a diagonal do so exactly: what two edges have in common cancels in their
+/// difference.
+static std::pair<double, double> on_circle(int part, int whole) {
+  const bool below = part > whole;
+  if (below) part = 2 * whole - part;
+  const bool behind = 2 * part > whole;
+  if (behind) part = whole - part;
+  const bool steep = 4 * part > whole;
+  const double angle = steep ? M_PI * (whole - 2 * part) / (2 * whole) : M_PI * part / whole;
+  double x = std::cos(angle), y = std::sin(angle);
+  if (4 * part == whole) x = y = M_SQRT1_2;
+  if (steep) std::swap(x, y);
+  return {behind ? -x : x, below ? -y : y};
+}
+
 MatrixXd friction_edges(const ImpactProblem& problem) {
   if (problem.tangents == 1) return Eigen::RowVector2d(1, -1);
   if (problem.circular())
@@ -20,11 +37,9 @@ MatrixXd friction_edges(const ImpactProblem& problem) {
         "impact problem: edges is 0, a circular cone; this needs a polygon");
   MatrixXd D(2, problem.edges);
   for (int e = 0; e < problem.edges; ++e) {
-    const double angle = 2 * M_PI * e / problem.edges;
-    D.col(e) << std::cos(angle), std::sin(angle);
+    const auto [x, y] = on_circle(2 * e, problem.edges);
+    D.col(e) << x, y;
   }
-  // the axes exactly, where edges meet them
-  D = (D.array().abs() < 1e-15).select(0, D);
   return D;
 }
 

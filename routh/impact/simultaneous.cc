@@ -65,8 +65,8 @@ NothingFound closest(const ImpactProblem& problem, const std::vector<VectorXd>& 
 
 constexpr double kBlurred = 1e-10;  // of a velocity: then a residual says little
 
-/// The circular cone: all of a single contact; else the solutions with polygons lead to those of
-/// the disk. That none is missed is not proven then.
+/// The circular cone. Where the search does not come to its end the solutions with polygons lead to
+/// more; that none is missed is not proven then.
 SimultaneousResult with_circular_cones(const ImpactProblem& problem,
                                        const SimultaneousOptions& options) {
   SimultaneousResult result;
@@ -92,6 +92,18 @@ SimultaneousResult with_circular_cones(const ImpactProblem& problem,
     impulses.push_back(solver.impulse());
     if (found) insert_distinct(problem, result.outcomes, std::move(*found));
   };
+  SolveAllResult all =
+      solve_all(problem, {.tolerance = options.tolerance,
+                          .max_programs = static_cast<int>(policy::kArcs * options.max_programs),
+                          .stop = options.stop});
+  result.outcomes = std::move(all.outcomes);
+  if (all.complete) {
+    if (result.outcomes.empty()) {
+      result.nothing = closest(problem, {});
+      result.enumerated = !result.nothing->exists;
+    }
+    return result;
+  }
   // without friction a polygon is as good, and its enumeration a proof
   result.enumerated = (problem.mu.array() == 0).all();
   for (const int edges : policy::polygons(problem.contacts())) {

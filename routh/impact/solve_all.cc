@@ -8,6 +8,7 @@
 
 #include "routh/impact/modes.h"
 #include "routh/impact/precise.h"
+#include "routh/impact/region.h"
 #include "routh/impact/same_outcome.h"
 #include "routh/lcp/linear_program.h"
 #include "routh/lcp/square_system.h"
@@ -21,14 +22,11 @@ using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 using lcp::LinearStatus;
 
-constexpr double kApart = 3e-8;   // what moves at all moves faster: every velocity has one branch
-constexpr double kTouch = 1e-12;  // what moves less than this lies in the branch where it vanishes
 constexpr double kSame = 1e-9;    // velocities of one branch that differ by less are one
 constexpr double kStill = 1e-9;   // a velocity that vanishes at a given point
 constexpr double kClear = 1e-6;   // by which a velocity is no outcome, however it was rounded
 constexpr double kGained = 1e-9;  // of energy, and impulses of this size: the data decide by their
 constexpr double kHuge = 1e10;    // last digits
-constexpr double kWide = 20;      // friction beyond which cones are filled with narrower ones
 constexpr double kCorners = 5e3;  // of a continuum that are tried; where there are more,
 constexpr int kDirections = 3;    // extremes are taken in so many directions, both ways
 
@@ -48,7 +46,8 @@ class Searcher {
         units_(given),
         p_(units_.problem),
         m_(p_.contacts()),
-        D_(friction_edges(p_)) {
+        D_(friction_edges(p_)),
+        look_(generic_direction(p_.c.size())) {
     // impulses as mixtures, λ = E α: of each contact the normal and the edges of its cone, for much
     // friction also of narrower ones, so that no mixture has to cancel
     std::vector<VectorXd> columns;
@@ -69,10 +68,6 @@ class Searcher {
     E_.resize(p_.c.size(), first_.back());
     for (int j = 0; j < first_.back(); ++j) E_.col(j) = columns[j];
     V_ = p_.G * E_;
-    // a direction that no symmetry of the data knows
-    look_.resize(p_.c.size());
-    double angle = 1;
-    for (double& x : look_) x = std::cos(angle), angle += 2.399963;
   }
 
   SolveAllResult run() {
@@ -95,10 +90,8 @@ class Searcher {
     }
   }
 
-  /// Rows over the velocity that vanish or are at least `least`, and the edges that may push.
-  struct Region {
-    std::vector<RowVectorXd> zero, positive;
-    std::vector<double> least;
+  /// A region and the edges that may push there.
+  struct Part : Region {
     std::vector<int> columns;
   };
   RowVectorXd over_velocity(int i, const Eigen::Ref<const RowVectorXd>& row) const {
@@ -108,8 +101,8 @@ class Searcher {
     return full;
   }
 
-  Region region(const ContactModes& modes) const {
-    Region r;
+  Part part(const ContactModes& modes) const {
+    Part r;
     const int k = static_cast<int>(D_.cols());
     for (int i = 0; i < m_; ++i) {
       const auto [normal, tangent, e, edges] = modes[i];
@@ -129,27 +122,8 @@ class Searcher {
     }
     return r;
   }
-  /// With its border, where what has to move is at rest.
-  static Region closure(Region r) {
-    std::fill(r.least.begin(), r.least.end(), 0.0);
-    return r;
-  }
-
-  /// The program of a region: α of its edges, then a slack for every inequality.
-  lcp::LinearProgram program(const Region& r) const {
-    const Index zero = static_cast<Index>(r.zero.size());
-    const Index positive = static_cast<Index>(r.positive.size());
-    const Index pushes = static_cast<Index>(r.columns.size());
-    MatrixXd rows(zero + positive, p_.c.size());
-    for (Index k = 0; k < zero; ++k) rows.row(k) = r.zero[k];
-    for (Index k = 0; k < positive; ++k) rows.row(zero + k) = r.positive[k];
-    lcp::LinearProgram lp{
-        .A = MatrixXd::Zero(zero + positive, pushes + positive), .b = {}, .q = {}};
-    lp.A.leftCols(pushes) = rows * V_(Eigen::all, r.columns);
-    lp.A.bottomRightCorner(positive, positive).diagonal().setConstant(-1);
-    lp.b = -rows * p_.c;
-    lp.b.tail(positive) += Eigen::Map<const VectorXd>(r.least.data(), positive);
-    return lp;
+  lcp::LinearProgram program(const Part& r) const {
+    return routh::program(r, E_(Eigen::all, r.columns), V_(Eigen::all, r.columns), p_.c);
   }
 
   lcp::LinearSolution solved(const lcp::LinearProgram& lp) {
@@ -157,7 +131,7 @@ class Searcher {
     return lcp::solve(lp);
   }
 
-  VectorXd impulse(const Region& r, const VectorXd& x) const {
+  VectorXd impulse(const Part& r, const VectorXd& x) const {
     VectorXd lambda = VectorXd::Zero(p_.c.size());
     for (std::size_t k = 0; k < r.columns.size(); ++k)
       lambda += x[static_cast<Index>(k)] * E_.col(r.columns[k]);
@@ -181,7 +155,7 @@ class Searcher {
   /// Is c an outcome? At a given velocity the impulses of the law are a convex set.
   void judge(const VectorXd& c) {
     if (known(c)) return;
-    Region r;
+    Part r;
     for (int i = 0; i < m_; ++i) {
       if (c[i] > kStill) continue;
       const auto ct = c.segment(p_.tangent(i), p_.tangents);
@@ -204,7 +178,7 @@ class Searcher {
 
   /// Takes an outcome in, after the edges that push were solved for once more: the velocities that
   /// vanish do so to rounding.
-  std::optional<int> note(const Region& r, const VectorXd& x, const VectorXd& c) {
+  std::optional<int> note(const Part& r, const VectorXd& x, const VectorXd& c) {
     std::vector<int> columns;
     for (std::size_t k = 0; k < r.columns.size(); ++k) {
       if (x[static_cast<Index>(k)] > 1e-12) columns.push_back(static_cast<int>(k));
@@ -260,29 +234,13 @@ class Searcher {
     return p_.mu[i] * std::max(0.0, lambda[i]) * ct.norm() + friction.dot(ct);
   }
 
-  /// Has a region, of which a program says that nothing in it moves by kApart or says nothing,
-  /// other velocities, where something moves less?
-  bool moves_slowly(const Region& r) {
-    lcp::LinearProgram lp = program(closure(r));
-    // how much what has to move can move at once
-    lp.A.conservativeResize(Eigen::NoChange, lp.A.cols() + 1);
-    lp.A.rightCols(1).setZero();
-    for (std::size_t k = 0; k < r.least.size(); ++k) {
-      if (r.least[k] > 0) lp.A(static_cast<Index>(r.zero.size() + k), lp.A.cols() - 1) = -1;
-    }
-    lp.q = VectorXd::Unit(lp.A.cols(), lp.A.cols() - 1);
-    const lcp::LinearSolution most = solved(lp);
-    return !(most.status == LinearStatus::kInfeasible ||
-             (most.status == LinearStatus::kOptimal && most.value <= kTouch));
-  }
-
   void branch(const ContactModes& modes) {
     if (result_.programs >= most_ || (options_.stop && options_.stop())) {
       ++result_.left;
       return;
     }
     // the range of velocities that is left, along one direction
-    const Region r = region(modes);
+    Part r = part(modes);
     lcp::LinearProgram lp = program(r);
     const RowVectorXd along = look_.transpose() * V_(Eigen::all, r.columns);
     const auto extreme = [&](double sign) {
@@ -293,9 +251,8 @@ class Searcher {
     const lcp::LinearSolution high = extreme(1);
     if (high.status == LinearStatus::kInfeasible || high.status == LinearStatus::kUndecided) {
       const bool proven = high.status == LinearStatus::kInfeasible;
-      const bool moves =
-          std::any_of(r.least.begin(), r.least.end(), [](double x) { return x > 0; });
-      if (moves ? !moves_slowly(r) : proven) return;
+      const MatrixXd pushes = E_(Eigen::all, r.columns), reach = V_(Eigen::all, r.columns);
+      if (r.moves() ? !some_move(solved(fastest(r, pushes, reach, p_.c))) : proven) return;
       if (proven) {
         ++result_.left;
         return;
@@ -320,7 +277,7 @@ class Searcher {
                                         open && lambda ? doubt(i, modes[i], *lambda, *c) : 0.0};
       if (open && (next < 0 || rank > most)) next = i, most = rank;
     }
-    if (next < 0) return continuum(modes, r);
+    if (next < 0) return continuum(modes, std::move(r));
     for (const ContactMode& mode : decisions(next, modes[next])) {
       ContactModes further = modes;
       further[next] = mode;
@@ -349,20 +306,21 @@ class Searcher {
   }
 
   /// All is decided and velocities are still many: the corners of their set, which has its border.
-  void continuum(const ContactModes& modes, const Region& r) {
+  void continuum(const ContactModes& modes, Part r) {
     std::vector<int> corners;
     ModeSolutions found = solve_mode(p_, modes, {}, options_.tolerance, kCorners);
     for (Outcome& outcome : found.outcomes) {
       if (const auto index = take(std::move(outcome), found.decided)) corners.push_back(*index);
     }
-    if (!found.all) corners = extremes(closure(r));
+    r.close();
+    if (!found.all) corners = extremes(r);
     std::sort(corners.begin(), corners.end());
     corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
     if (corners.size() > 1) result_.continua.push_back(std::move(corners));
   }
 
   /// Outcomes at the ends of a region in some directions.
-  std::vector<int> extremes(const Region& r) {
+  std::vector<int> extremes(const Part& r) {
     std::vector<int> ends;
     lcp::LinearProgram lp = program(r);
     for (int k = 0; k < kDirections; ++k) {
@@ -407,6 +365,7 @@ class Searcher {
 
 SolveAllResult solve_all(const ImpactProblem& problem, const SolveAllOptions& options) {
   validate(problem);
+  if (problem.circular()) return solve_all_circular(problem, options);
   return Searcher(problem, options).run();
 }
 

@@ -36,5 +36,7 @@ struct [[nodiscard]] SolveAllResult {
 ///     set, so that one more program tells whether that velocity is an outcome, however redundant
 ///     the contacts.
 SolveAllResult solve_all(const ImpactProblem& problem, const SolveAllOptions& options = {});
+/// With circular cones, which solve_all() hands on.
+SolveAllResult solve_all_circular(const ImpactProblem& problem, const SolveAllOptions& options);
 
 }  // namespace routh

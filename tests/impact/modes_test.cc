@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "random_problem.h"
+#include "routh/impact/simultaneous.h"
 #include "routh/lcp/enumerate.h"
 #include "routh/lcp/lemke.h"
 #include "soak.h"
@@ -10,6 +11,7 @@
 namespace routh {
 namespace {
 
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 ImpactProblem with_friction(const VectorXd& mu, int tangents = 1, int edges = 8) {
@@ -84,6 +86,49 @@ TEST(Modes, OutcomesOfBodiesHeavyInOneDirectionAreAllFound) {
     EXPECT_EQ(all.outcomes.size(), 2u) << mass;
     EXPECT_TRUE(test::among(all.outcomes, Eigen::Vector4d(0, 0, 0, 0), 1e-9)) << mass;
     EXPECT_TRUE(test::among(all.outcomes, Eigen::Vector4d(0, 0, 4, 0), 1e-9)) << mass;
+  }
+}
+
+// Edges that mirror each other do so exactly, so that what two have in common cancels.
+TEST(Modes, PolygonsAreExactlySymmetric) {
+  for (int edges = 3; edges <= 64; ++edges) {
+    const MatrixXd D = friction_edges({.G = {}, .c = {}, .mu = {}, .tangents = 2, .edges = edges});
+    const auto has = [&](double x, double y) {
+      for (int e = 0; e < edges; ++e) {
+        if (D(0, e) == x && D(1, e) == y) return true;
+      }
+      return false;
+    };
+    for (int e = 0; e < edges; ++e) {
+      const long double angle = 2 * std::acos(-1.0L) * e / edges;
+      EXPECT_NEAR(D(0, e), static_cast<double>(std::cos(angle)), 3e-16);
+      EXPECT_NEAR(D(1, e), static_cast<double>(std::sin(angle)), 3e-16);
+      EXPECT_TRUE(has(D(0, e), -D(1, e))) << edges << " " << e;
+      if (edges % 2 == 0) {
+        EXPECT_TRUE(has(-D(0, e), D(1, e))) << edges << " " << e;
+      }
+      if (edges % 4 == 0) {
+        EXPECT_TRUE(has(D(1, e), D(0, e))) << edges << " " << e;
+      }
+    }
+  }
+}
+
+// A contact that moves along one line only, midway between two edges of a hexagon: these brake
+// alike always. All mixtures of pushing nothing and of stopping are outcomes, as no contact has a
+// normal velocity.
+TEST(Modes, AContactMayMoveMidwayBetweenTwoEdges) {
+  ImpactProblem p{.G = MatrixXd::Zero(6, 6),
+                  .c = (VectorXd(6) << 0, 0, 6, 4, 0, 4).finished(),
+                  .mu = Eigen::Vector2d(100, 1),
+                  .tangents = 2,
+                  .edges = 6};
+  p.G(2, 2) = 3, p.G(3, 3) = p.G(3, 5) = p.G(5, 3) = p.G(5, 5) = 1.5;
+  p.G(2, 3) = p.G(3, 2) = p.G(2, 5) = p.G(5, 2) = 1;
+  for (const auto& outcomes : {simultaneous(p).outcomes, enumerate_modes(p).outcomes}) {
+    EXPECT_TRUE(test::among(outcomes, p.c, 1e-9));
+    EXPECT_TRUE(test::among(outcomes, VectorXd::Zero(6), 1e-9));
+    EXPECT_TRUE(test::among(outcomes, (VectorXd(6) << 0, 0, 10. / 3, 0, 0, 0).finished(), 1e-9));
   }
 }
 

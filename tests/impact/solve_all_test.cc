@@ -4,6 +4,8 @@
 
 #include "random_problem.h"
 #include "routh/impact/modes.h"
+#include "routh/impact/simultaneous.h"
+#include "routh/impact/solve_one.h"
 #include "soak.h"
 
 namespace routh {
@@ -111,6 +113,51 @@ TEST(SolveAll, ContinuaHaveTheCornersThatEnumerationFinds) {
 }
 
 // A wedge that is held along its normal: it may be braked by any amount, down to rest and no less.
+// Circular cones: whatever a solver begins with, it ends with an outcome that is known.
+TEST(SolveAll, ArcsAreSearchedToTheEnd) {
+  std::mt19937 random(157);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int left = 0, several = 0;
+  for (int k = 0; k < test::trials(150); ++k) {
+    const int m = 2 + k % 3;
+    ImpactProblem p = test::random_impact(random, m, 3 + k / 3 % 6, 2).problem;
+    p.edges = 0;
+    const SolveAllResult found = solve_all(p);
+    left += !found.complete;
+    several += found.outcomes.size() > 1;
+    for (const Outcome& o : found.outcomes) {
+      EXPECT_LE(residual(p, o.impulse), 1e-10) << k;
+      EXPECT_LE(test::energy_change(p, o.impulse), 1e-9 * p.c.squaredNorm()) << k;
+    }
+    if (!found.complete) continue;
+    OneSolver solver(p);
+    const double size = p.c.norm() / p.G.diagonal().head(m).mean();
+    for (int start = 0; start < 20; ++start) {
+      const auto ends =
+          solver.solve(p.c, {}, solver.start(size, {}, [&] { return uniform(random); }), 1e-10);
+      if (!ends) continue;
+      EXPECT_TRUE(test::among(found.outcomes, ends->c_plus, 1e-6 * p.c.norm())) << k;
+    }
+  }
+  EXPECT_LE(left, 2 + test::trials(150) / 50);
+  EXPECT_GE(several, test::trials(150) / 20);
+}
+
+// Two ways that share nothing: arcs, and the roots of a polynomial.
+TEST(SolveAll, ArcsAgreeWithThePolynomialOfASingleContact) {
+  std::mt19937 random(158);
+  for (int k = 0; k < test::trials(300); ++k) {
+    ImpactProblem p = test::random_impact(random, 1, 3 + k % 4, 2).problem;
+    p.edges = 0;
+    const SolveAllResult arcs = solve_all(p);
+    const SimultaneousResult roots = simultaneous(p);
+    EXPECT_TRUE(arcs.complete) << k;
+    EXPECT_EQ(arcs.outcomes.size(), roots.outcomes.size()) << k;
+    for (const Outcome& o : roots.outcomes)
+      EXPECT_TRUE(test::among(arcs.outcomes, o.c_plus, 1e-7 * p.c.norm())) << k;
+  }
+}
+
 TEST(SolveAll, AContactThatCannotMoveMayBrakeByAnyAmount) {
   const ImpactProblem p{.G = Eigen::Vector2d(0, 14).asDiagonal(),
                         .c = Eigen::Vector2d(0, -13),
