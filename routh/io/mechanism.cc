@@ -329,12 +329,12 @@ struct Reader {
   /// An expression of a controller, with what it reads.
   struct Controller {
     Script script;
-    double operator()(const Sensed& s, double q = 0, double v = 0) const {
+    double operator()(const Sensed& s, double at = 0, double rate = 0) const {
       std::vector<double> read;
       const auto n = static_cast<int>(s.q.size());
       for (const int i : script.reads())
         read.push_back(i < n ? s.q[i] : i < 2 * n ? s.v[i - n] : s.closed[i - 2 * n]);
-      return script(s.t, q, v, read);
+      return script(s.t, at, rate, read);
     }
     bool reads() const { return !script.reads().empty(); }
   };
