@@ -61,8 +61,9 @@ std::string describe(const io::Scenario& scenario, const EnsembleResult& r) {
 }
 
 std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
-  std::string text = fmt::format("{}\n{} branches{}\n", scenario.title, tree.branches.size(),
-                                 tree.complete ? "" : " (incomplete: stopped, or the limit was reached)");
+  std::string text =
+      fmt::format("{}\n{} branches{}\n", scenario.title, tree.branches.size(),
+                  tree.complete ? "" : " (incomplete: stopped, or the limit was reached)");
   text += describe_notes(scenario);
   std::size_t widest = 3;
   const auto way = [](const Branch& b) {

@@ -32,8 +32,8 @@ io::Json given_values(const CLI::Option& option) {
 }  // namespace
 
 bool names_output(const std::string& option) {
-  constexpr const char* kOutputs[] = {"--json",    "--csv",   "--plot",
-                                      "--animate", "--modes", "--quiet", "--checkpoint"};
+  constexpr const char* kOutputs[] = {"--json",  "--csv",   "--plot",      "--animate",
+                                      "--modes", "--quiet", "--checkpoint"};
   return std::find(std::begin(kOutputs), std::end(kOutputs), option) != std::end(kOutputs);
 }
 

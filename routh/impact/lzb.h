@@ -16,7 +16,7 @@ struct LzbOptions {
   /// Steps are halved, a few times at the most, until that changes the outcome by less than this
   /// part of the velocities; infinite: once is enough.
   double tolerance = 1e-3;
-  int max_steps = 1'000'000;       ///< then it is given up
+  int max_steps = 1'000'000;  ///< then it is given up
   /// Asked now and then; true gives it up as well.
   std::function<bool()> stop = {};
 };

@@ -35,8 +35,8 @@ double evaluate(const std::string& expression, const Values& values = {});
 /// scenario files over t, q, v and what they sense, fields over the names of a state.
 class Script {
  public:
-  /// Throws InputError when the expression cannot be understood. Names of variables may have dots in
-  /// them, and hide values of their name.
+  /// Throws InputError when the expression cannot be understood. Names of variables may have dots
+  /// in them, and hide values of their name.
   Script(const std::string& expression, const Values& values,
          const std::vector<std::string>& variables = {"t", "q", "v"});
   /// The variables in their order; the last may be left out where they are not read.

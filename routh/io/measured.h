@@ -23,8 +23,8 @@ struct MeasuredBody {
 struct MeasuredTable {
   std::string file, kind;  ///< rows: contact rows in the plane; box; scenario
   std::vector<MeasuredImpact> impacts;
-  std::size_t rows = 0;            ///< in the file
-  std::size_t flagged = 0;         ///< left out because a flag_ column is set, or clean is not
+  std::size_t rows = 0;     ///< in the file
+  std::size_t flagged = 0;  ///< left out because a flag_ column is set, or clean is not
   /// Left out because energy grows, or because nothing approaches: the numbers of their lines.
   std::vector<std::string> grows, apart;
   std::optional<MeasuredBody>

@@ -115,8 +115,8 @@ struct [[nodiscard]] BranchTree {
 
 /// Every extreme outcome (simultaneous and sequential in every order) and every continuation of the
 /// first `depth` decisions. Branches that reach the same state and mode after the same number of
-/// decisions are merged. A branch that cannot go on says why; the others do. `stop` is asked now and
-/// then; true ends the tree with the branches it has.
+/// decisions are merged. A branch that cannot go on says why; the others do. `stop` is asked now
+/// and then; true ends the tree with the branches it has.
 BranchTree branch(const System& system, const State& start, const MotionByLaw& motion, int depth,
                   int most = 10'000, const std::function<bool()>& stop = {});
 inline BranchTree branch(const System& system, const State& start, const HybridOptions& hybrid,
