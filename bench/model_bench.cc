@@ -194,24 +194,38 @@ void cold_solve(int capsules, double h) {
 }  // namespace
 }  // namespace routh::bench
 
-int main() {
+/// model_bench [words ..]: all, or only what has one of these words in its name.
+int main(int count, char** words) {
   using namespace routh::bench;
+  const auto wanted = [&](const std::string& name) {
+    return count == 1 || std::any_of(words + 1, words + count, [&](const char* word) {
+             return name.find(word) != std::string::npos;
+           });
+  };
   const std::vector<Case> cases{{"quadruped", "land"}, {"quadruped", "trot"},
                                 {"biped", "land"},     {"thrown-box", "throw"},
                                 {"tower", "hit"},      {"gripper", "close"}};
   fmt::print(
       "outcomes of the set law, one core\n{:<14} {:<8} {:>8} {:>14} {:>12} {:>12} {:>12} {:>8}\n",
       "model", "state", "contacts", "samples a s", "steps each", "us a step", "residual", "failed");
-  for (const Case& c : cases) outcomes(c, impact_of(c));
-  outcomes({"four flat feet", "random"}, four_flat_feet());
+  for (const Case& c : cases) {
+    if (wanted("set " + c.model)) outcomes(c, impact_of(c));
+  }
+  if (wanted("set four flat feet")) outcomes({"four flat feet", "random"}, four_flat_feet());
   fmt::print(
       "\ntime-stepping, h = 1 ms, 1 s; MuJoCo {} with the model's own solver\n"
       "{:<14} {:<8} {:>10} {:>14} {:>12} {:>12} {:>14} {:>10}\n",
       mj_versionString(), "model", "state", "us a step", "penetration m", "residual", "mj_step us",
       "penetration m", "ratio");
-  for (const Case& c : cases) steps(scenario(c), 1e-3, 1000);
-  for (const int boxes : {1, 5, 10, 20, 50}) steps(stack(boxes), 1e-3, 1000 / boxes);
-  steps(wall(10, 20), 1e-3, 20);
+  for (const Case& c : cases) {
+    if (wanted("step " + c.model)) steps(scenario(c), 1e-3, 1000);
+  }
+  for (const int boxes : {1, 5, 10, 20, 50}) {
+    if (wanted(fmt::format("step {} boxes", boxes))) steps(stack(boxes), 1e-3, 1000 / boxes);
+  }
+  if (wanted("step wall")) steps(wall(10, 20), 1e-3, 20);
   fmt::print("\none cold solve, ms\n");
-  for (const int capsules : {20, 50, 100, 150}) cold_solve(capsules, 1e-3);
+  for (const int capsules : {20, 50, 100, 150}) {
+    if (wanted(fmt::format("pile {}", capsules))) cold_solve(capsules, 1e-3);
+  }
 }

@@ -37,7 +37,6 @@ set(ROUTH_PRIVATE_HEADERS
   io/text.h
   lcp/pivot.h
   lcp/polyhedron.h
-  lcp/positive.h
   lcp/square_system.h
   model/planar_kinematics.h
   mujoco/contacts.h

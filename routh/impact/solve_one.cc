@@ -21,7 +21,8 @@ OneSolver::OneSolver(const ImpactProblem& problem)
     : units_(problem),
       at_(problem),
       solver_({0}, static_cast<int>(problem.c.size())),
-      start_(problem.contacts(), Eigen::Vector3d::Zero()) {
+      velocities_(problem.contacts(), Eigen::Vector3d::Zero()),
+      start_(velocities_) {
   validate(problem);
   const int n = static_cast<int>(problem.c.size()), m = problem.contacts(), k = problem.tangents;
   solver_.set_edges(problem.tangents == 2 ? problem.edges : 0);
@@ -83,8 +84,11 @@ std::optional<Outcome> OneSolver::solve(const VectorXd& c, const VectorXd& bound
     solver_.bound_impulse(i, bound.size() ? most[i] : std::numeric_limits<double>::infinity());
     start_[i][0] = begin[i];
     start_[i].segment(1, at_.tangents) = begin.segment(at_.tangent(i), at_.tangents);
+    velocities_[i][0] = c[i] / units_.speed;
+    velocities_[i].segment(1, at_.tangents) =
+        c.segment(at_.tangent(i), at_.tangents) / units_.speed;
   }
-  solver_.restart(c / units_.speed, start_);
+  solver_.restart(velocities_, start_);
   solver_.solve(0.1 * tolerance);
   impulse_.resize(c.size());
   for (int i = 0; i < at_.contacts(); ++i) {

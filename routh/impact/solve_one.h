@@ -36,7 +36,7 @@ class OneSolver {
   Normalised units_;
   ImpactProblem at_;  ///< as given, at the velocity of the last solve
   StepSolver solver_;
-  std::vector<Eigen::Vector3d> start_;
+  std::vector<Eigen::Vector3d> velocities_, start_;  ///< normal, then tangents
   Eigen::VectorXd impulse_;
 };
 

@@ -6,9 +6,6 @@
 #include <numbers>
 #include <numeric>
 #include <stdexcept>
-
-#include "routh/lcp/positive.h"
-
 namespace routh {
 
 using Eigen::MatrixXd;
@@ -17,14 +14,12 @@ using Eigen::VectorXd;
 
 StepSolver::StepSolver(std::vector<int> groups, int nv) : starts_(std::move(groups)), nv_(nv) {
   starts_.push_back(nv);
-  inverse_.resize(starts_.size() - 1);
-  touching_.resize(inverse_.size());
-  for (std::size_t g = 0; g < inverse_.size(); ++g) {
-    const int size = size_of(static_cast<int>(g));
-    inverse_[g].resize(size, size);
-    decomposed_.emplace_back(size);
-  }
+  inertia_.resize(starts_.size() - 1);
+  touching_.resize(inertia_.size());
+  for (std::size_t g = 0; g < inertia_.size(); ++g)
+    group_of_.resize(starts_[g + 1], static_cast<int>(g));
   u_.setZero(nv);
+  change_.setZero(nv);
 }
 
 void StepSolver::set_edges(int edges) {
@@ -41,31 +36,25 @@ void StepSolver::set_edges(int edges) {
 }
 
 void StepSolver::set_inertia(const MatrixXd& inertia) {
-  inertia_.resize(inverse_.size());
-  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+  constexpr double kSingular = 1e-15, kLopsided = 1e-6;
+  symmetric_ = true, pivoted_ = false;
+  for (std::size_t g = 0; g < inertia_.size(); ++g) {
     const int start = starts_[g], size = size_of(static_cast<int>(g));
     const auto block = inertia.block(start, start, size, size);
-    inertia_[g] = block;
-    if (size == 3) {
-      inverse_[g] = Eigen::Matrix3d(block).inverse();
-    } else if (size == 2) {
-      inverse_[g] = Eigen::Matrix2d(block).inverse();
-    } else if (size == 1) {
-      inverse_[g](0, 0) = 1 / block(0, 0);
-    } else if (inverse_[g] = block;
-               !lcp::is_symmetric(block) || !lcp::invert_positive(inverse_[g], column_)) {
-      decomposed_[g].compute(block);
-      const auto& lu = decomposed_[g];
-      inverse_[g] = lu.permutationP();
-      lu.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(inverse_[g]);
-      lu.matrixLU().triangularView<Eigen::Upper>().solveInPlace(inverse_[g]);
-    }
+    Inertia& own = inertia_[g];
+    own.pivoted = !own.split.factor(block, kSingular);
+    if (!own.pivoted && !own.split.symmetric()) own.pivoted = !own.split.factor(block, kLopsided);
+    symmetric_ = symmetric_ && own.symmetric();
+    pivoted_ = pivoted_ || own.pivoted;
+    if (!own.pivoted) continue;
+
     // each entry against the inertia of its row and column: units do not matter
-    double condition = inverse_[g].allFinite() ? 0 : HUGE_VAL;
+    own.inverse = block.partialPivLu().inverse();
+    double condition = own.inverse.allFinite() ? 0 : HUGE_VAL;
     for (int i = 0; i < size; ++i) {
       for (int j = 0; j < size; ++j)
         condition = std::max(
-            condition, std::abs(inverse_[g](i, j) * inverse_[g](i, j) * block(i, i) * block(j, j)));
+            condition, std::abs(own.inverse(i, j) * own.inverse(i, j) * block(i, i) * block(j, j)));
     }
     if (condition < 1e30) continue;
     Eigen::Index worst = 0;
@@ -77,52 +66,90 @@ void StepSolver::set_inertia(const MatrixXd& inertia) {
 }
 
 void StepSolver::set_inverse(const MatrixXd& inverse) {
-  inertia_.clear();
-  for (std::size_t g = 0; g < inverse_.size(); ++g) {
-    const int size = size_of(static_cast<int>(g));
-    inverse_[g] = inverse.block(starts_[g], starts_[g], size, size);
+  symmetric_ = false, pivoted_ = true;
+  for (std::size_t g = 0; g < inertia_.size(); ++g) {
+    const int start = starts_[g], size = size_of(static_cast<int>(g));
+    inertia_[g].pivoted = true;
+    inertia_[g].inverse = inverse.block(start, start, size, size);
   }
 }
 
 void StepSolver::apply_inverse(const VectorXd& f, VectorXd& out) const {
-  out.resize(nv_);
-  for (std::size_t g = 0; g < inverse_.size(); ++g) {
+  out = f;
+  for (std::size_t g = 0; g < inertia_.size(); ++g) {
+    const Inertia& inertia = inertia_[g];
     const int start = starts_[g], size = size_of(static_cast<int>(g));
-    out.segment(start, size).noalias() = inverse_[g] * f.segment(start, size);
+    if (inertia.pivoted) {
+      out.segment(start, size).noalias() = inertia.inverse * f.segment(start, size);
+    } else {
+      inertia.split.solve_right(out.data() + start);
+    }
+  }
+  to_motion(out);
+}
+
+/// u of w = S u.
+void StepSolver::to_motion(VectorXd& w) const {
+  for (std::size_t g = 0; g < inertia_.size(); ++g) {
+    if (!inertia_[g].pivoted) inertia_[g].split.solve_motion(w.data() + starts_[g]);
   }
 }
 
 void StepSolver::clear() {
-  rows_.clear(), contacts_.clear(), J_.clear(), Y_.clear(), c_.clear(), start_.clear(),
-      owner_.clear();
+  rows_.clear(), contacts_.clear(), values_.clear(), c_.clear(), start_.clear(), owner_.clear();
+  values_of_rows_ = 0;
   bilateral_ = 0;
-  factored_ = assembled_ = may_pivot_ = restarted_ = false;
+  factored_ = ordered_ = assembled_ = may_pivot_ = restarted_ = false;
 }
 
-int StepSolver::add_row(const RowRef& row, double c) {
+int StepSolver::add_row(const RowRef& row, double c, Spans spans) {
+  values_.resize(values_of_rows_);
   Row r;
-  for (std::size_t g = 0; g < inverse_.size(); ++g) {
-    const int start = starts_[g], size = size_of(static_cast<int>(g));
-    const auto part = row.segment(start, size);
-    if (part.isZero(0)) continue;
-    if (r.count == 4)
-      throw std::invalid_argument("a constraint couples more than four groups of velocities");
-    const int offset = static_cast<int>(J_.size());
-    int from = start, to = start + size;
-    while (row[from] == 0) ++from;
-    while (row[to - 1] == 0) --to;
-    r.entries[r.count++] = {static_cast<int>(g), offset, from, to};
-    r.last = static_cast<int>(g);
-    J_.resize(offset + size);
-    Y_.resize(offset + size);
-    Eigen::Map<VectorXd>(J_.data() + offset, size) = part.transpose();
-    Eigen::Map<VectorXd>(Y_.data() + offset, size).noalias() = inverse_[g] * part.transpose();
+  int next = 0;  // group
+  const auto add_groups = [&](int end) {
+    for (; next < end; ++next) add_entry(row, next, r);
+  };
+  if (spans.empty()) add_groups(static_cast<int>(inertia_.size()));
+  for (const auto& [from, to] : spans) {
+    if (from == to) continue;
+    next = std::max(next, group_of_[from]);
+    add_groups(group_of_[to - 1] + 1);
   }
-  assembled_ = false;
+  values_of_rows_ = values_.size();
+  ordered_ = assembled_ = false;
   rows_.push_back(r);
   c_.push_back(c);
   start_.push_back(0);
   return static_cast<int>(rows_.size()) - 1;
+}
+
+void StepSolver::add_entry(const RowRef& row, int group, Row& r) {
+  const int start = starts_[group], size = size_of(group);
+  const Inertia& inertia = inertia_[group];
+  const auto part = row.segment(start, size);
+  if (part.isZero(0)) return;
+  if (r.count == 4)
+    throw std::invalid_argument("a constraint couples more than four groups of velocities");
+  const int j = static_cast<int>(values_.size()), y = inertia.symmetric() ? j : j + size;
+  values_.resize(y + size);
+  double *J = values_.data() + j, *Y = values_.data() + y;
+  for (int k = 0; k < size; ++k) J[k] = Y[k] = part[k];
+  if (inertia.pivoted) {
+    Eigen::Map<VectorXd>(Y, size).noalias() = inertia.inverse * part.transpose();
+  } else {
+    if (y != j) inertia.split.solve_right(Y);
+    inertia.split.solve_left(J);
+  }
+  int from = 0, to = size;
+  while (J[from] == 0 && Y[from] == 0) ++from;
+  while (J[to - 1] == 0 && Y[to - 1] == 0) --to;
+  int skip = from, end = to;
+  while (J[skip] == 0 && skip < end - 1) ++skip;
+  while (J[end - 1] == 0 && skip < end - 1) --end;
+  r.entries[r.count++] = {group,     j + from,    y + from,  start + from,
+                          to - from, skip - from, end - skip};
+  r.own += lcp::dot(J + from, Y + from, to - from);
+  r.last = group;
 }
 
 void StepSolver::add_bilateral(const RowRef& row, double c) {
@@ -133,14 +160,21 @@ void StepSolver::add_bilateral(const RowRef& row, double c) {
 
 void StepSolver::add_contact(const ContactRows& rows, const VectorXd& v, const StepGuess& guess,
                              double distance) {
-  add_normal(rows.Jn, rows.Jn.dot(v) + distance, guess.mode);
+  const auto rate = [&](const auto& row) {
+    if (rows.spans.empty()) return row.dot(v);
+    double sum = 0;
+    for (const auto& [from, to] : rows.spans)
+      sum += row.segment(from, to - from).dot(v.segment(from, to - from));
+    return sum;
+  };
+  add_normal(rows.Jn, rate(rows.Jn) + distance, guess.mode, rows.spans);
   if (!(rows.mu > 0)) return;
   start_.back() = guess.impulse[0];
   StepContact& added = contacts_.back();
   added.tangents = static_cast<int>(rows.Jt.rows());
   added.mu = rows.mu;
   for (int k = 0; k < added.tangents; ++k) {
-    add_row(rows.Jt.row(k), rows.Jt.row(k).dot(v));
+    add_row(rows.Jt.row(k), rate(rows.Jt.row(k)), rows.spans);
     start_.back() = guess.impulse[k + 1];
   }
   owner_.resize(rows_.size(), contacts() - 1);
@@ -155,20 +189,24 @@ void StepSolver::add_contact(const ContactRows& rows, const VectorXd& v, const S
 }
 
 void StepSolver::add_normal(const RowRef& row, double c, Grip guess) {
-  const int n = add_row(row, c);
+  add_normal(row, c, guess, {});
+}
+
+void StepSolver::add_normal(const RowRef& row, double c, Grip guess, Spans spans) {
+  const int n = add_row(row, c, spans);
   owner_.push_back(contacts());
   // without friction there is nothing to hold or to slide
   contacts_.push_back({.n = n, .mode = guess == Grip::kOpen ? Grip::kOpen : Grip::kStick});
 }
 
-void StepSolver::restart(const VectorXd& v, const std::vector<Eigen::Vector3d>& impulses) {
-  if (!assembled_) assemble();
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    c_[r] = row_times(static_cast<int>(r), v);
-  }
-  std::fill(start_.begin(), start_.end(), 0.0);
+void StepSolver::restart(const std::vector<Eigen::Vector3d>& velocities,
+                         const std::vector<Eigen::Vector3d>& impulses) {
+  if (!ordered_) order_rows();
   for (int i = 0; i < contacts(); ++i) {
-    for (int k = 0; k <= contacts_[i].tangents; ++k) start_[contacts_[i].n + k] = impulses[i][k];
+    for (int k = 0; k <= contacts_[i].tangents; ++k) {
+      c_[contacts_[i].n + k] = velocities[i][k];
+      start_[contacts_[i].n + k] = impulses[i][k];
+    }
     contacts_[i].pulled = false;
   }
   x_ = start_;
@@ -191,8 +229,8 @@ double StepSolver::row_times(int row, const VectorXd& v) const {
   double sum = 0;
   for (int e = 0; e < rows_[row].count; ++e) {
     const Entry& entry = rows_[row].entries[e];
-    const int at = entry.offset - starts_[entry.group];
-    for (int s = entry.from; s < entry.to; ++s) sum += J_[at + s] * v[s];
+    sum += lcp::dot(values_.data() + entry.j + entry.skip, v.data() + entry.from + entry.skip,
+                    entry.seen);
   }
   return sum;
 }
@@ -201,25 +239,35 @@ double StepSolver::row_times(int row, const VectorXd& v) const {
 void StepSolver::add_push(int row, double x, VectorXd& v) const {
   for (int e = 0; e < rows_[row].count; ++e) {
     const Entry& entry = rows_[row].entries[e];
-    const double* Y = Y_.data() + entry.offset;
-    double* part = v.data() + starts_[entry.group];
-    for (int k = 0; k < size_of(entry.group); ++k) part[k] += Y[k] * x;
+    lcp::add(values_.data() + entry.y, x, v.data() + entry.from, entry.size);
   }
 }
 
-double StepSolver::own(int row) const {
-  return G_[static_cast<std::size_t>(rank_[row]) * (rows_.size() + 1)];
+double StepSolver::coupling(int row, int other) const {
+  double sum = 0;
+  for (int e = 0; e < rows_[row].count; ++e) {
+    for (int f = 0; f < rows_[other].count; ++f) {
+      const Entry &a = rows_[row].entries[e], &b = rows_[other].entries[f];
+      if (a.group != b.group) continue;
+      const int from = std::max(a.from + a.skip, b.from),
+                to = std::min(a.from + a.skip + a.seen, b.from + b.size);
+      if (from < to)
+        sum += lcp::dot(&values_[a.j + from - a.from], &values_[b.y + from - b.from], to - from);
+    }
+  }
+  return sum;
 }
 
-/// Elimination order, profile and G = J W Jᵀ within it.
-void StepSolver::assemble() {
-  assembled_ = true;
+/// Elimination order and profile of the rows.
+void StepSolver::order_rows() {
+  ordered_ = true;
   const int n = static_cast<int>(rows_.size());
   order_.resize(n), rank_.resize(n), first_.resize(n);
   std::iota(order_.begin(), order_.end(), 0);
-  std::sort(order_.begin(), order_.end(), [&](int a, int b) {
+  const auto before = [&](int a, int b) {
     return rows_[a].last != rows_[b].last ? rows_[a].last < rows_[b].last : a < b;
-  });
+  };
+  if (inertia_.size() > 1) std::sort(order_.begin(), order_.end(), before);
   for (int k = 0; k < n; ++k) rank_[order_[k]] = k;
 
   // a row begins where the first row begins that shares a group with it
@@ -229,52 +277,60 @@ void StepSolver::assemble() {
     for (int e = 0; e < row.count; ++e)
       touching_[row.entries[e].group].emplace_back(k, &row.entries[e]);
   }
+  cost_by_rows_ = cost_of_G_ = 0;
   for (int k = 0; k < n; ++k) {
     first_[k] = k;
     const Row& row = rows_[order_[k]];
     for (int e = 0; e < row.count; ++e)
       first_[k] = std::min(first_[k], touching_[row.entries[e].group].front().first);
+    const double width = k - first_[k] + 1;
+    cost_by_rows_ += width * width + 8 * width;
   }
+  for (const auto& list : touching_) {
+    const double count = static_cast<double>(list.size());
+    if (count > 0) cost_of_G_ += count * count * list.front().second->size;
+  }
+  for (StepContact& contact : contacts_) {
+    if (contact.tangents != 2) continue;
+    const int t = contact.n + 1;
+    contact.g = std::max(own(t), own(t + 1)) + std::abs(coupling(t, t + 1));
+  }
+}
 
+/// G = J W Jᵀ within the profile.
+void StepSolver::make_G() {
+  assembled_ = true;
+  const int n = static_cast<int>(rows_.size());
   if (G_.size() < static_cast<std::size_t>(n) * n) G_.resize(static_cast<std::size_t>(n) * n);
   for (int i = 0; i < n; ++i) {
     for (int j = first_[i]; j <= i; ++j) G_[i * n + j] = G_[j * n + i] = 0;
   }
   for (const auto& list : touching_) {
-    for (const auto& [i, entry_i] : list) {
-      for (const auto& [j, entry_j] : list) {
-        const int start = starts_[entry_i->group];
-        const double *J = J_.data() + entry_i->offset, *Y = Y_.data() + entry_j->offset;
-        double sum = 0;
-        for (int k = entry_i->from - start; k < entry_i->to - start; ++k) sum += J[k] * Y[k];
+    for (const auto& [i, a] : list) {
+      for (const auto& [j, b] : list) {
+        if (symmetric_ && j > i) break;
+        const int from = std::max(a->from + a->skip, b->from),
+                  to = std::min(a->from + a->skip + a->seen, b->from + b->size);
+        if (from >= to) continue;
+        const double sum =
+            lcp::dot(&values_[a->j + from - a->from], &values_[b->y + from - b->from], to - from);
         G_[i * n + j] += sum;
+        if (symmetric_ && j < i) G_[j * n + i] += sum;
       }
     }
-  }
-  // in contact space nothing but G tells what is not coupled
-  for (int k = 0; k < n; ++k) {
-    while (first_[k] < k && G_[k * n + first_[k]] == 0) ++first_[k];
-  }
-  for (StepContact& contact : contacts_) {
-    if (contact.tangents != 2) continue;
-    const int t = contact.n + 1;
-    contact.g = std::max(own(t), own(t + 1)) +
-                std::abs(G_[static_cast<std::size_t>(rank_[t]) * n + rank_[t + 1]]);
   }
 }
 
 double StepSolver::sliding_inertia(int contact, double slip) const {
   const StepContact& c = contacts_[contact];
-  const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
-  if (c.tangents == 0) return G_[row + rank_[c.n]];
-  return G_[row + rank_[c.n]] - c.mu * (slip > 0 ? 1 : -1) * G_[row + rank_[c.n + 1]];
+  if (c.tangents == 0) return own(c.n);
+  return own(c.n) - c.mu * (slip > 0 ? 1 : -1) * coupling(c.n, c.n + 1);
 }
 
 double StepSolver::free_normal_velocity(int contact) const {
   const StepContact& c = contacts_[contact];
-  const std::size_t n = rows_.size(), row = static_cast<std::size_t>(rank_[c.n]) * n;
   double others = c_plus_[c.n];
-  for (int r = c.n; r <= c.n + c.tangents; ++r) others -= G_[row + rank_[r]] * x_[r];
+  for (int r = c.n; r <= c.n + c.tangents; ++r) others -= coupling(c.n, r) * x_[r];
   return others;
 }
 
@@ -435,6 +491,7 @@ bool StepSolver::correction(const VectorXd& joint, const std::vector<double>& co
     for (int q = 0; q < unknown_[i].count; ++q)
       add_push(unknown_[i].rows[q], unknown_[i].push[q] * rhs_[i], motion);
   }
+  to_motion(motion);
   return motion.allFinite();
 }
 

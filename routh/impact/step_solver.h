@@ -4,10 +4,13 @@
 #include <Eigen/LU>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "routh/impact/grip.h"
 #include "routh/lcp/profile_lu.h"
+#include "routh/lcp/split.h"
 
 namespace routh {
 
@@ -35,10 +38,12 @@ struct StepGuess {
 /// does, solve the linear equations of that guess, correct the contacts whose inequalities fail,
 /// repeat. The guess comes from the last step, so that a step without events costs one linear
 /// system; groups of velocities that the inertia does not couple keep that system narrow
-/// (ProfileLu). Redundant rows (a box on two corners) are met with a diagonal of 1e-9 and iterative
-/// refinement, which selects the impulses nearest to those of the guess. Where many contacts hold
-/// few bodies the system is eliminated by velocities instead of rows (step_solver_systems.cc): a
-/// wall of 200 bricks with 1 600 contacts takes 0.07 s a step instead of 9.
+/// (ProfileLu). Redundant rows (a box on two corners) are met with a small diagonal and iterative
+/// refinement, which selects the impulses nearest to those of the guess.
+///
+/// All is done in coordinates in which the inertia is the identity (lcp::Split): M̃ = R S, w = S u,
+/// and G = (J S⁻¹)(R⁻¹ Jᵀ). The system is eliminated by rows, or by velocities where these are
+/// fewer (step_solver_systems.cc); G is made only where it is needed.
 ///
 /// In space the direction of a slip is unknown too. Newton's method on the natural map
 /// xt = proj_{μ xn C}(z), z = xt - ct⁺/g, makes it linear once more: with u = z/|z| and w across
@@ -76,6 +81,8 @@ class StepSolver {
     const Eigen::RowVectorXd& Jn;
     const Eigen::MatrixXd& Jt;  // a row for every tangent
     double mu;
+    /// Velocities [first, second) beside which the rows are zero, ascending; none given: all count.
+    std::span<const std::pair<int, int>> spans = {};
   };
   /// At the velocity v; the contact may close by `distance` [m/s] before it presses.
   void add_contact(const ContactRows& rows, const Eigen::VectorXd& v, const StepGuess& guess,
@@ -85,10 +92,11 @@ class StepSolver {
   /// Without friction.
   void add_normal(const RowRef& row, double c, Grip guess);
 
-  /// Or the rows of the last solve once more, at the velocity v, beginning with these impulses of
-  /// the contacts (normal, then tangents) and the modes that they show: a contact without impulse
-  /// is open, one with friction at the border of its cone slides.
-  void restart(const Eigen::VectorXd& v, const std::vector<Eigen::Vector3d>& impulses);
+  /// Or the rows of the last solve once more, contacts alone, at other velocities (normal, then
+  /// tangents), beginning with these impulses and the modes that they show: a contact without
+  /// impulse is open, one with friction at the border of its cone slides.
+  void restart(const std::vector<Eigen::Vector3d>& velocities,
+               const std::vector<Eigen::Vector3d>& impulses);
 
   /// 3. False when no answer with a residual below the tolerance was found; the best one is kept.
   bool solve(double tolerance = 1e-9);
@@ -117,7 +125,7 @@ class StepSolver {
   double residual() const { return residual_; }
   int systems() const { return systems_; }  ///< linear systems the last solve() took
   /// W Jᵀ x of the solution.
-  const Eigen::VectorXd& velocity_change() const { return u_; }
+  const Eigen::VectorXd& velocity_change() const { return change_; }
 
   /// The smallest motion W Jᵀ y that changes the rows of bilateral constraints by `joint` and those
   /// of contacts that press by `contact` while sticking contacts stay in place. False when the last
@@ -129,13 +137,16 @@ class StepSolver {
   static constexpr double kSign = 1e-10;  // a velocity below this times the largest is zero
 
   struct Entry {
-    int group, offset;  // of J_ and Y_
-    int from, to;       // velocities that J knows
+    int group;
+    int j, y;  // where J S⁻¹ and R⁻¹ Jᵀ begin in values_; the same where M̃ is symmetric
+    int from, size;  // coordinates that they know
+    int skip, seen;  // of these J S⁻¹ alone
   };
   struct Row {
     Entry entries[4];
     int count = 0;
-    int last = -1;  // highest group
+    int last = -1;   // highest group
+    double own = 0;  // entry of G
   };
   struct StepContact {
     int n;             // its row; those of its tangents follow
@@ -164,18 +175,25 @@ class StepSolver {
     double give = 0;  // velocity per impulse beside G
   };
 
-  int add_row(const RowRef& row, double c);
-  void assemble();
+  using Spans = std::span<const std::pair<int, int>>;
+  int add_row(const RowRef& row, double c, Spans spans = {});
+  void add_entry(const RowRef& row, int group, Row& r);
+  void add_normal(const RowRef& row, double c, Grip guess, Spans spans);
+  void order_rows();
+  void make_G();
   void add_unknowns(const StepContact& contact, int row);
   bool factor_modes();
   bool factor_rows();
   bool velocities_pay();
+  bool by_velocities() const { return elimination_ >= Elimination::kVelocities; }
   bool factor_velocities();
   void gather_parts();
+  void add_part(const Unknown& unknown, const Entry& like);
   void solve_velocities(std::vector<double>& y);
   double diagonal_of(const Unknown& unknown) const;
   void solve_factored(std::vector<double>& x);
   bool solve_modes();
+  bool search(double tolerance);
   bool active_set(int most);
   int correct_modes(bool all);
   void close(StepContact& contact) const;
@@ -195,21 +213,31 @@ class StepSolver {
   void apply_rows();
   double row_times(int row, const Eigen::VectorXd& v) const;
   void add_push(int row, double x, Eigen::VectorXd& v) const;
-  double own(int row) const;
+  double own(int row) const { return rows_[row].own; }
+  double coupling(int row, int other) const;  // entry of G
+  void to_motion(Eigen::VectorXd& w) const;
   /// Can impulses move the contact along its normal? If not, none presses it.
   bool moves(const StepContact& contact) const { return own(contact.n) > 0; }
   int size_of(int group) const { return starts_[group + 1] - starts_[group]; }
 
-  std::vector<int> starts_;  // of the groups, then nv
+  std::vector<int> starts_;    // of the groups, then nv
+  std::vector<int> group_of_;  // of each velocity
   int nv_;
-  std::vector<Eigen::MatrixXd> inertia_, inverse_;  // of each group; in contact space G alone
-  std::vector<Eigen::PartialPivLU<Eigen::MatrixXd>> decomposed_;
-  Eigen::VectorXd u_, column_;
+  struct Inertia {
+    lcp::Split split;
+    bool pivoted = false;  // not positive, or W is given: R = M̃ and S = 1
+    Eigen::MatrixXd inverse;
+    bool symmetric() const { return !pivoted && split.symmetric(); }
+  };
+  std::vector<Inertia> inertia_;             // of each group
+  bool symmetric_ = true, pivoted_ = false;  // all of them, any of them
+  Eigen::VectorXd u_, change_, column_;      // u_ in the coordinates w
 
   std::vector<Row> rows_;
   int bilateral_ = 0;
   std::vector<StepContact> contacts_;
-  std::vector<double> J_, Y_;
+  std::vector<double> values_;
+  std::size_t values_of_rows_ = 0;  // mixed parts of unknowns follow
   std::vector<double> c_, c_plus_, start_, x_, best_;
   double scale_ = 0, residual_ = 0;
   int systems_ = 0;
@@ -222,18 +250,17 @@ class StepSolver {
   std::vector<int> position_;  // first unknown at or after each rank
   lcp::ProfileLu lu_;
   Eigen::PartialPivLU<Eigen::MatrixXd> dense_;  // where a profile cannot be kept
-  enum class Elimination { kRows, kRowsPivoted, kVelocities } elimination_ = Elimination::kRows;
-  struct Part {
-    int group, offset;  // of eq_ and push_
-  };
-  std::vector<Part> parts_;
+  enum class Elimination { kRows, kRowsPivoted, kVelocities, kVelocitiesPivoted };
+  Elimination elimination_ = Elimination::kRows;
+  std::vector<Entry> parts_;  // of the unknowns
   std::vector<int> part_of_, first_group_;
-  std::vector<double> eq_, push_, push_of_;
+  std::vector<double> push_of_;
+  double cost_by_rows_ = 0, cost_of_G_ = 0;
   bool may_pivot_ = false;  // small impulses are looked for first: they need no pivots
   std::vector<double> rhs_, y_;
   bool restarted_ = false;  // from impulses that are not those of the last step
   bool factored_ = false;
-  bool assembled_ = false;
+  bool ordered_ = false, assembled_ = false;  // is there an order, is there a G?
 
   int edges_ = 0;
   std::vector<Side> sides_;      // of the polygon, whose corners are unit vectors

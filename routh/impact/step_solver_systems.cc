@@ -2,15 +2,15 @@
 //
 // An unknown y_i is an impulse along the row p_i so that a velocity vanishes, that of the row e_i:
 //
-//   e_i · W Σ p_j y_j + d_i y_i = r_i,   W = M̃⁻¹
+//   e_i · Σ p_j y_j + d_i y_i = r_i
 //
-// with a small diagonal d. By rows that is G = J W Jᵀ between the unknowns. By velocities it is
-// u = W Pᵀ y and y = D⁻¹ (r - E u), so that
+// with a small diagonal d, in coordinates in which the inertia is the identity. By rows that is G
+// between the unknowns. By velocities it is w = Pᵀ y and y = D⁻¹ (r - E w), so that
 //
-//   (M̃ + Pᵀ D⁻¹ E) u = Pᵀ D⁻¹ r
+//   (1 + Pᵀ D⁻¹ E) w = Pᵀ D⁻¹ r
 //
-// which couples bodies instead of contacts: less where many contacts hold few bodies. Refinement
-// makes up for the digits that d takes from either.
+// which couples bodies instead of contacts: less where many contacts hold few bodies, and there is
+// no need of G. Refinement makes up for the digits that d takes from either.
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -24,8 +24,10 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kDiagonal = 1e-9;  // added to the rows, relative; refinement removes its effect
-constexpr int kMostPivoted = 500;   // unknowns of a system whose rows change places
+// added to the rows, relative; refinement removes its effect. By velocities rounding is divided by
+// it.
+constexpr double kDiagonal = 1e-9, kDiagonalByVelocities = 1e-8;
+constexpr int kMostPivoted = 500;  // unknowns of a system whose rows change places
 
 }  // namespace
 
@@ -74,18 +76,23 @@ bool StepSolver::factor_modes() {
   }
   position_[n] = static_cast<int>(unknown_.size());
   ++systems_;
-  factored_ = (velocities_pay() && factor_velocities()) || factor_rows();
+  elimination_ = velocities_pay() ? Elimination::kVelocities : Elimination::kRows;
+  factored_ = (by_velocities() && factor_velocities()) || factor_rows();
   return factored_;
 }
 
 /// Velocity per impulse that is added to an unknown.
 double StepSolver::diagonal_of(const Unknown& a) const {
-  return a.give + (kDiagonal + proximal_) * own(a.rows[0]);
+  const double least = by_velocities() ? kDiagonalByVelocities : kDiagonal;
+  return a.give + (least + proximal_) * own(a.rows[0]);
 }
 
 bool StepSolver::factor_rows() {
   const int n = static_cast<int>(rows_.size()), m = static_cast<int>(unknown_.size());
   elimination_ = Elimination::kRows;
+  if (!assembled_) make_G();
+  bool symmetric = symmetric_;
+  for (const Unknown& a : unknown_) symmetric = symmetric && a.count == 1;
   lu_.reset(m);
   const auto entry = [&](const Unknown& a, const Unknown& b) {
     double value = 0;
@@ -106,11 +113,11 @@ bool StepSolver::factor_rows() {
     lu_.begin_row(i, from);
     for (int j = from; j < i; ++j) {
       lu_.below(i, j) = entry(a, unknown_[j]);
-      lu_.above(i, j) = entry(unknown_[j], a);
+      if (!symmetric) lu_.above(i, j) = entry(unknown_[j], a);
     }
     lu_.diagonal(i) = diagonal(a);
   }
-  if (lu_.factor(1e-12)) return true;
+  if (lu_.factor(1e-12, symmetric)) return true;
   if (!may_pivot_ || m > kMostPivoted) return false;
 
   // much friction turns the sign of a pivot: rows have to change places
@@ -129,41 +136,40 @@ bool StepSolver::factor_rows() {
 
 /// Do fewer products eliminate the velocities? Cubic costs, by the profiles of both.
 bool StepSolver::velocities_pay() {
-  if (inertia_.empty()) return false;  // contact space
-  double by_rows = 0, by_velocities = 0;
-  for (std::size_t i = 0; i < unknown_.size(); ++i) {
-    const double width = static_cast<double>(i) - position_[first_[rank_[unknown_[i].rows[0]]]] + 1;
-    by_rows += width * width + 4 * width;
-  }
+  if (pivoted_ || rows_.empty()) return false;
   // a group begins where the first begins that an unknown couples with it
-  first_group_.resize(inverse_.size());
-  for (std::size_t g = 0; g < inverse_.size(); ++g) first_group_[g] = static_cast<int>(g);
+  first_group_.resize(inertia_.size());
+  for (std::size_t g = 0; g < inertia_.size(); ++g) first_group_[g] = static_cast<int>(g);
+  double velocity_cost = 0;
   for (const Unknown& a : unknown_) {
-    int first = static_cast<int>(inverse_.size()), all = 0;
-    const auto visit = [&](const auto& act) {
-      for (int k = 0; k < std::max(a.count, a.weighed); ++k) {
-        const Row& row = rows_[a.rows[k]];
-        for (int e = 0; e < row.count; ++e) act(row.entries[e].group);
+    // the rows of a contact know the same groups, but for those that are zero
+    double all = 0;
+    for (int k = 0; k < a.count; ++k) {
+      const Row& row = rows_[a.rows[k]];
+      double size = 0;
+      for (int e = 0; e < row.count; ++e) {
+        int& first = first_group_[row.entries[e].group];
+        first = std::min(first, row.entries[0].group);
+        size += row.entries[e].size;
       }
-    };
-    visit([&](int g) { first = std::min(first, g); });
-    visit([&](int g) { first_group_[g] = std::min(first_group_[g], first); });
-    const Row& row = rows_[a.rows[0]];
-    for (int e = 0; e < row.count; ++e) all += size_of(row.entries[e].group);
-    by_velocities += all * all + 8 * all;
-  }
-  for (std::size_t g = 0; g < inverse_.size(); ++g) {
-    for (int k = starts_[g]; k < starts_[g + 1]; ++k) {
-      const double width = k - starts_[first_group_[g]] + 1;
-      by_velocities += width * width;
+      all = std::max(all, size);
     }
+    velocity_cost += all * all + 8 * all;
   }
-  return by_velocities < 0.8 * by_rows;
+  for (std::size_t g = 0; g < inertia_.size(); ++g) {
+    const int before = starts_[g] - starts_[first_group_[g]];
+    for (int k = 1; k <= size_of(static_cast<int>(g)); ++k)
+      velocity_cost += (before + k) * (before + k);
+  }
+  const double part = static_cast<double>(unknown_.size()) / static_cast<double>(rows_.size());
+  const double row_cost = part * part * part * cost_by_rows_ + (assembled_ ? 0 : cost_of_G_);
+  return velocity_cost < row_cost;
 }
 
-/// e and p of every unknown, group by group.
+/// e and p of every unknown, group by group: those of one row as they are.
 void StepSolver::gather_parts() {
-  parts_.clear(), eq_.clear(), push_.clear();
+  values_.resize(values_of_rows_);
+  parts_.clear();
   part_of_.resize(unknown_.size() + 1);
   for (std::size_t i = 0; i < unknown_.size(); ++i) {
     const Unknown& a = unknown_[i];
@@ -172,18 +178,11 @@ void StepSolver::gather_parts() {
       const Row& row = rows_[a.rows[k]];
       for (int e = 0; e < row.count; ++e) {
         const Entry& entry = row.entries[e];
-        const int size = size_of(entry.group);
-        auto part = std::find_if(parts_.begin() + part_of_[i], parts_.end(),
-                                 [&](const Part& p) { return p.group == entry.group; });
-        if (part == parts_.end()) {
-          parts_.push_back({entry.group, static_cast<int>(eq_.size())});
-          eq_.resize(eq_.size() + size, 0), push_.resize(eq_.size(), 0);
-          part = parts_.end() - 1;
-        }
-        for (int s = 0; s < size; ++s) {
-          const double J = J_[entry.offset + s];
-          push_[part->offset + s] += a.push[k] * J;
-          if (k < a.weighed) eq_[part->offset + s] += a.eq[k] * J;
+        if (a.count == 1) {
+          parts_.push_back(entry);
+        } else if (std::none_of(parts_.begin() + part_of_[i], parts_.end(),
+                                [&](const Entry& p) { return p.group == entry.group; })) {
+          add_part(a, entry);
         }
       }
     }
@@ -191,78 +190,103 @@ void StepSolver::gather_parts() {
   part_of_[unknown_.size()] = static_cast<int>(parts_.size());
 }
 
+/// What the rows of an unknown have in the group of one of their entries.
+void StepSolver::add_part(const Unknown& a, const Entry& like) {
+  const int size = size_of(like.group), start = starts_[like.group];
+  const int eq = static_cast<int>(values_.size()), push = eq + size;
+  values_.resize(push + size, 0);
+  std::fill(values_.begin() + eq, values_.end(), 0.0);
+  for (int k = 0; k < a.count; ++k) {
+    const Row& row = rows_[a.rows[k]];
+    for (int e = 0; e < row.count; ++e) {
+      const Entry& entry = row.entries[e];
+      if (entry.group != like.group) continue;
+      const int at = entry.from - start;
+      for (int s = 0; s < entry.size; ++s) {
+        values_[push + at + s] += a.push[k] * values_[entry.y + s];
+        if (k < a.weighed) values_[eq + at + s] += a.eq[k] * values_[entry.j + s];
+      }
+    }
+  }
+  parts_.push_back({like.group, eq, push, start, size, 0, size});
+}
+
 bool StepSolver::factor_velocities() {
-  elimination_ = Elimination::kVelocities;
   gather_parts();
   lu_.reset(nv_);
   for (std::size_t g = 0; g < inertia_.size(); ++g) {
-    const int start = starts_[g];
-    for (int i = 0; i < size_of(static_cast<int>(g)); ++i) {
-      lu_.begin_row(start + i, starts_[first_group_[g]]);
-      for (int j = 0; j < i; ++j) {
-        lu_.below(start + i, start + j) = inertia_[g](i, j);
-        lu_.above(start + i, start + j) = inertia_[g](j, i);
-      }
-      lu_.diagonal(start + i) = inertia_[g](i, i);
+    for (int i = starts_[g]; i < starts_[g + 1]; ++i) {
+      lu_.begin_row(i, starts_[first_group_[g]]);
+      lu_.diagonal(i) = 1;
     }
   }
+  bool symmetric = symmetric_;
+  for (const Unknown& a : unknown_) symmetric = symmetric && a.count == 1;
   for (std::size_t u = 0; u < unknown_.size(); ++u) {
     const double d = diagonal_of(unknown_[u]);
     if (!(d > 0)) continue;  // held fast
+    const double give = 1 / d;
     for (int a = part_of_[u]; a < part_of_[u + 1]; ++a) {
       for (int b = part_of_[u]; b < part_of_[u + 1]; ++b) {
-        const Part &high = parts_[a], &low = parts_[b];
+        const Entry &high = parts_[a], &low = parts_[b];
         if (low.group > high.group) continue;
-        const double *e_high = &eq_[high.offset], *p_high = &push_[high.offset],
-                     *e_low = &eq_[low.offset], *p_low = &push_[low.offset];
-        const int from = starts_[low.group], size = size_of(low.group);
-        for (int k = 0; k < size_of(high.group); ++k) {
-          const int i = starts_[high.group] + k;
-          const double p = p_high[k] / d, e = e_high[k] / d;
-          if (p == 0 && e == 0) continue;
-          const int most = a == b ? k : size;
-          if (most > 0) {
-            double *below = &lu_.below(i, from), *above = &lu_.above(i, from);
-            for (int l = 0; l < most; ++l) {
-              below[l] += p * e_low[l];
-              above[l] += e * p_low[l];
-            }
-          }
-          if (a == b) lu_.diagonal(i) += p * e_high[k];
+        const double *e_high = &values_[high.j], *p_high = &values_[high.y],
+                     *e_low = &values_[low.j], *p_low = &values_[low.y];
+        for (int k = 0; k < high.size; ++k) {
+          const int i = high.from + k;
+          if (a == b) lu_.diagonal(i) += p_high[k] * give * e_high[k];
+          // of a block on the diagonal what lies above is not read
+          if (low.from == i) continue;
+          const int most = low.size == 6 ? 6 : std::min(low.size, i - low.from);
+          lcp::add(e_low, p_high[k] * give, &lu_.below(i, low.from), most);
+          if (!symmetric) lcp::add(p_low, e_high[k] * give, &lu_.above(i, low.from), most);
         }
       }
     }
   }
-  return lu_.factor(1e-15);
+  if (symmetric || !may_pivot_ || inertia_.size() > 1) return lu_.factor(1e-15, symmetric);
+
+  // much friction turns the sign of a pivot
+  MatrixXd K = MatrixXd::Zero(nv_, nv_);
+  for (int i = 0; i < nv_; ++i) {
+    for (int j = lu_.first(i); j < i; ++j) K(i, j) = lu_.below(i, j), K(j, i) = lu_.above(i, j);
+    K(i, i) = lu_.diagonal(i);
+  }
+  dense_.compute(K);
+  elimination_ = Elimination::kVelocitiesPivoted;
+  return dense_.matrixLU().diagonal().cwiseAbs().minCoeff() > 0;
 }
 
 void StepSolver::solve_velocities(std::vector<double>& y) {
   push_of_.assign(nv_, 0.0);
-  const auto visit = [&](std::size_t u, const auto& act) {
-    for (int a = part_of_[u]; a < part_of_[u + 1]; ++a) {
-      const Part& part = parts_[a];
-      for (int k = 0; k < size_of(part.group); ++k) act(starts_[part.group] + k, part.offset + k);
-    }
-  };
   for (std::size_t u = 0; u < y.size(); ++u) {
     const double d = diagonal_of(unknown_[u]);
     if (!(d > 0)) continue;
-    visit(u, [&](int i, int at) { push_of_[i] += push_[at] * y[u] / d; });
+    const double part = y[u] / d;
+    for (int a = part_of_[u]; a < part_of_[u + 1]; ++a) {
+      lcp::add(&values_[parts_[a].y], part, &push_of_[parts_[a].from], parts_[a].size);
+    }
   }
-  lu_.solve(push_of_);
+  if (elimination_ == Elimination::kVelocities) {
+    lu_.solve(push_of_);
+  } else {
+    Eigen::Map<VectorXd> all(push_of_.data(), nv_);
+    all = dense_.solve(VectorXd(all)).eval();
+  }
   for (std::size_t u = 0; u < y.size(); ++u) {
     const double d = diagonal_of(unknown_[u]);
     if (!(d > 0)) {
       y[u] = 0;
       continue;
     }
-    visit(u, [&](int i, int at) { y[u] -= eq_[at] * push_of_[i]; });
+    for (int a = part_of_[u]; a < part_of_[u + 1]; ++a)
+      y[u] -= lcp::dot(&values_[parts_[a].j], &push_of_[parts_[a].from], parts_[a].size);
     y[u] /= d;
   }
 }
 
 void StepSolver::solve_factored(std::vector<double>& x) {
-  if (elimination_ == Elimination::kVelocities) return solve_velocities(x);
+  if (by_velocities()) return solve_velocities(x);
   if (elimination_ == Elimination::kRows) return lu_.solve(x);
   Eigen::Map<VectorXd> all(x.data(), static_cast<Eigen::Index>(x.size()));
   all = dense_.solve(VectorXd(all)).eval();

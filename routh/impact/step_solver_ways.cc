@@ -92,11 +92,7 @@ void StepSolver::lemke_search() {
   const int n = static_cast<int>(rows_.size()), m = contacts();
   MatrixXd full(n, n);
   for (int r = 0; r < n; ++r) {
-    for (int s = 0; s < n; ++s) {
-      const int i = rank_[r], j = rank_[s];
-      const bool inside = j >= i ? first_[j] <= i : first_[i] <= j;
-      full(r, s) = inside ? G_[static_cast<std::size_t>(i) * n + j] : 0;
-    }
+    for (int s = 0; s < n; ++s) full(r, s) = coupling(r, s);
   }
   VectorXd c = Eigen::Map<const VectorXd>(c_.data(), n);
   MatrixXd elimination = MatrixXd::Zero(bilateral_, n - bilateral_);
@@ -156,6 +152,13 @@ void StepSolver::lemke_search() {
 }
 
 bool StepSolver::solve(double tolerance) {
+  const bool solved = search(tolerance);
+  change_ = u_;
+  to_motion(change_);
+  return solved;
+}
+
+bool StepSolver::search(double tolerance) {
   const std::size_t n = rows_.size();
   x_ = start_;
   c_plus_ = c_;
@@ -168,7 +171,7 @@ bool StepSolver::solve(double tolerance) {
     std::fill(x_.begin(), x_.end(), 0.0);
     return true;
   }
-  if (!assembled_) assemble();
+  if (!ordered_) order_rows();
   for (StepContact& contact : contacts_) {
     if (!moves(contact)) contact.mode = Grip::kOpen;
   }

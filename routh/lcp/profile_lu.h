@@ -5,6 +5,31 @@
 
 namespace routh::lcp {
 
+/// a · b, four sums side by side: the processor need not wait for one. Six are a free body's.
+inline double dot(const double* a, const double* b, int n) {
+  if (n == 6) {
+    return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) +
+           (a[4] * b[4] + a[5] * b[5]);
+  }
+  double sums[4] = {};
+  int k = 0;
+  for (; k + 4 <= n; k += 4) {
+    for (int j = 0; j < 4; ++j) sums[j] += a[k + j] * b[k + j];
+  }
+  double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (; k < n; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+/// to += x a.
+inline void add(const double* __restrict a, double x, double* __restrict to, int n) {
+  if (n == 6) {
+    for (int k = 0; k < 6; ++k) to[k] += x * a[k];
+    return;
+  }
+  for (int k = 0; k < n; ++k) to[k] += x * a[k];
+}
+
 /// LU decomposition of a matrix whose rows and columns begin late: row i and column i are zero
 /// before first(i). Elimination without pivoting keeps that profile, so that a stack of bodies,
 /// whose constraints couple only with their neighbours, costs as much as it has bodies.
@@ -33,8 +58,8 @@ class ProfileLu {
   double& diagonal(int i) { return diagonal_[i]; }
 
   /// Decomposes in place; false as soon as a pivot is not above `least` times the diagonal it came
-  /// from.
-  bool factor(double least);
+  /// from. Of a symmetric matrix only the entries below are read, at half the cost.
+  bool factor(double least, bool symmetric = false);
   /// Replaces the right-hand side by the solution.
   void solve(std::vector<double>& x) const;
 

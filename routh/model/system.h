@@ -1,8 +1,10 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// What every mechanism tells the laws and integrators: its equations of motion at a state,
@@ -22,6 +24,9 @@ struct Contact {
   /// Where, in world coordinates [m], and the direction from the second body to the first; for
   /// drawings.
   Eigen::Vector3d point = Eigen::Vector3d::Zero(), normal = Eigen::Vector3d::UnitY();
+  /// Velocities [first, second) beside which Jn and Jt are zero, in ascending order; where none is
+  /// given, any may move the contact.
+  std::vector<std::pair<int, int>> spans = {};
   int pair = -1;  ///< contacts between the same two shapes share this number; -1: not known
   /// Where contacts vary: what stays the same from one configuration to the next, as far as that
   /// can be told.
@@ -31,6 +36,8 @@ struct Contact {
 struct Terms {
   Eigen::MatrixXd M;       ///< nv x nv, may be singular when limbs are massless
   Eigen::VectorXd forces;  ///< nv: gravity, Coriolis and centrifugal terms, springs, user forces
+  /// Whose zeros M, Kq and Kv have: a note of the system that filled them for its next time.
+  std::uint64_t zeros_of = 0;
   Eigen::MatrixXd Kq, Kv;  ///< ∂forces/∂q, ∂forces/∂v, nv x nv: exact or approximate; empty: zero
   Eigen::MatrixXd A;  ///< bilateral rows, na x nv
   /// na: how far each bilateral constraint is from closed [m]; zero of a row that is no derivative
@@ -53,6 +60,9 @@ struct Wanted {
   /// Which contacts are closed, of methods that know modes: for forces that depend on contact (P4
   /// 4.6). Without it those are closed whose gap is at most kClosedGap.
   const std::vector<char>* closed = nullptr;
+  /// Where contacts vary: limits of joints far beyond what these velocities reach within such a
+  /// time [s] may be left out.
+  double horizon = HUGE_VAL;
 };
 constexpr double kClosedGap = 1e-6;  ///< [m]
 

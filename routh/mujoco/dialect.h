@@ -61,13 +61,17 @@ void make_inertia(const mjModel& m, Data& d) {
   }
 }
 
-/// It as a full matrix, nv x nv.
+/// It as a full matrix, nv x nv, all other entries of which are zero already.
 template <class Data>
 void full_inertia(const mjModel& m, const Data& d, mjtNum* M) {
   if constexpr (requires { mj_fullM(&m, &d, M); }) {
     mj_fullM(&m, &d, M);
   } else {
-    mj_fullM(&m, M, d.qM);
+    const mjtNum* entry = d.qM;
+    for (int i = 0; i < m.nv; ++i) {
+      for (int j = i; j >= 0; j = m.dof_parentid[j], ++entry)
+        M[i * static_cast<long>(m.nv) + j] = M[j * static_cast<long>(m.nv) + i] = *entry;
+    }
   }
 }
 
@@ -93,13 +97,16 @@ int output_of(const Model& m, int actuator) {
 
 /// visit(velocity, arm) of one output, where the arm is not zero.
 template <class Data, class Visit>
-void moment_arms(const mjModel& m, const Data& d, int output, const Visit& visit) {
+void moment_arms(const mjModel& m, const Data& d, int actuator, int output, const Visit& visit) {
   if constexpr (requires { d.moment_rownnz; }) {
     const int begin = d.moment_rowadr[output], end = begin + d.moment_rownnz[output];
     for (int k = begin; k < end; ++k) visit(d.moment_colind[k], d.actuator_moment[k]);
   } else {
-    const int nv = static_cast<int>(m.nv);
-    for (int j = 0; j < nv; ++j) {
+    const int nv = static_cast<int>(m.nv), joint = m.actuator_trnid[2 * actuator];
+    const bool own = m.actuator_trntype[actuator] == mjTRN_JOINT &&
+                     (m.jnt_type[joint] == mjJNT_HINGE || m.jnt_type[joint] == mjJNT_SLIDE);
+    const int from = own ? m.jnt_dofadr[joint] : 0, to = own ? from + 1 : nv;
+    for (int j = from; j < to; ++j) {
       if (const mjtNum arm = d.actuator_moment[output * nv + j]; arm != 0) visit(j, arm);
     }
   }

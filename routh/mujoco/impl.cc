@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <stdexcept>
 
@@ -21,6 +22,21 @@ Eigen::Matrix3d cross(const Vector3d& w) {
 }
 
 constexpr double kBallReach = 0.05;  // limits of ball joints [rad]
+// Limits nearer than this are listed whatever the velocities [rad, m]: impacts may change them.
+constexpr double kLimitReach = 0.1;
+
+std::vector<int> groups_of(const mjModel& m) {
+  // an actuator that pulls at a tendon or a site may couple what moves apart
+  for (int i = 0; i < actuators(m); ++i) {
+    if (m.actuator_trntype[i] != mjTRN_JOINT && m.actuator_trntype[i] != mjTRN_JOINTINPARENT)
+      return {0};
+  }
+  std::vector<int> starts;
+  for (int i = 0; i < m.nv; ++i) {
+    if (m.dof_parentid[i] < 0) starts.push_back(i);
+  }
+  return starts;
+}
 
 std::string listed(const std::vector<std::string>& names) {
   std::string all;
@@ -82,6 +98,20 @@ std::shared_ptr<const Loaded> prepare(std::shared_ptr<const mjModel> original, d
   loaded->warning = std::move(warning);
   for (int j = 0; j < m.njnt; ++j) loaded->joints.push_back(joint_name(m, j));
   for (int g = 0; g < m.ngeom; ++g) loaded->geoms.push_back(geom_name(m, g));
+  static std::atomic<std::uint64_t> count = 0;
+  loaded->number = ++count;
+  loaded->groups = groups_of(m);
+  loaded->groups.push_back(m.nv);
+  // of the tree of each body
+  for (int b = 0; b < m.nbody; ++b) {
+    int from = 0, to = 0;
+    for (int i = 0; i < m.nv; ++i) {
+      if (m.body_rootid[m.dof_bodyid[i]] != m.body_rootid[b] || b == 0) continue;
+      if (to == 0) from = i;
+      to = i + 1;
+    }
+    loaded->trees.emplace_back(from, to);
+  }
   return loaded;
 }
 
@@ -134,13 +164,17 @@ void System::Impl::Workspace::move() {
   mj_tendon(&m, data.get());
 }
 
-void System::Impl::Workspace::find_constraints() {
+void System::Impl::Workspace::find_constraints(double reach_of_limits) {
   move();
   mj_collision(&wide(), data.get());
   find_touches(wide(), *data, {.reach = system.loaded->reach, .left_out = &system.inputs.left_out},
                touches);
   mj_makeConstraint(&smooth(), data.get());
-  find_limits();
+  find_limits(reach_of_limits);
+}
+
+double System::Impl::limit_reach(const VectorXd& v, double horizon) {
+  return horizon < HUGE_VAL ? kLimitReach + 4 * horizon * v.lpNorm<Eigen::Infinity>() : HUGE_VAL;
 }
 
 void System::Impl::Workspace::find_joints() {
@@ -157,7 +191,12 @@ void System::Impl::Workspace::fill_forces(double t, const VectorXd& v, Terms& te
   mj_fwdVelocity(&m, data.get());
   mj_fwdActuation(&m, data.get());
 
-  terms.M.resize(m.nv, m.nv);
+  // bodies that no joint connects share no entry: what is zero stays so
+  const bool same = terms.zeros_of == system.loaded->number && terms.M.rows() == m.nv;
+  if (!same) {
+    for (MatrixXd* matrix : {&terms.M, &terms.Kq, &terms.Kv}) matrix->setZero(m.nv, m.nv);
+    terms.zeros_of = system.loaded->number;
+  }
   if (m.nv > 0) full_inertia(m, *data, terms.M.data());
   const auto of = [&](const mjtNum* values) { return Eigen::Map<const VectorXd>(values, m.nv); };
   terms.forces = of(data->qfrc_passive) - of(data->qfrc_bias) + of(data->qfrc_actuator);
@@ -166,8 +205,12 @@ void System::Impl::Workspace::fill_forces(double t, const VectorXd& v, Terms& te
 // Of springs, damping and servos: what an implicit integrator needs most.
 void System::Impl::Workspace::fill_stiffness(Terms& terms) {
   const mjModel& m = smooth();
-  terms.Kq.setZero(m.nv, m.nv);
-  terms.Kv.setZero(m.nv, m.nv);
+  const std::vector<int>& starts = system.loaded->groups;
+  for (std::size_t g = 0; g + 1 < starts.size(); ++g) {
+    const int size = starts[g + 1] - starts[g];
+    for (MatrixXd* matrix : {&terms.Kq, &terms.Kv})
+      matrix->block(starts[g], starts[g], size, size).setZero();
+  }
   if (!(m.opt.disableflags & kNoPassiveForces)) {
     terms.Kv.diagonal() -= Eigen::Map<const VectorXd>(m.dof_damping, m.nv);
     for (int j = 0; j < m.njnt; ++j) {
@@ -187,8 +230,8 @@ void System::Impl::Workspace::fill_stiffness(Terms& terms) {
     if (m.actuator_forcelimited[i] && (force <= range[0] || force >= range[1])) continue;
     const mjtNum* bias = m.actuator_biasprm + mjNBIAS * i;
     if (bias[1] == 0 && bias[2] == 0) continue;
-    moment_arms(m, *data, output, [&](int j, double arm) {
-      moment_arms(m, *data, output, [&](int k, double other) {
+    moment_arms(m, *data, i, output, [&](int j, double arm) {
+      moment_arms(m, *data, i, output, [&](int k, double other) {
         terms.Kq(j, k) += bias[1] * arm * other;
         terms.Kv(j, k) += bias[2] * arm * other;
       });
@@ -208,6 +251,7 @@ void System::Impl::Workspace::add_spin_terms(const VectorXd& v, Terms& terms) {
 }
 
 void System::Impl::Workspace::add_inertial_terms(const VectorXd& v, Terms& terms) {
+  terms.zeros_of = 0;
   // they are quadratic in v, so that central differences are exact, whatever their width
   const mjModel& m = smooth();
   const double width = v.cwiseAbs().maxCoeff();
@@ -271,17 +315,19 @@ std::int64_t id_of(const mjModel& m, const Touch& touch) {
   return id_of(Limit::kTouch, pair_of(m, touch), touch.place);
 }
 
-void System::Impl::Workspace::find_limits() {
+void System::Impl::Workspace::find_limits(double reach) {
   const mjModel& m = smooth();
   limits.clear();
   if (m.opt.disableflags & (mjDSBL_LIMIT | mjDSBL_CONSTRAINT)) return;
-  // both ends of hinges and slides, always
+  // both ends of hinges and slides
   for (int j = 0; j < m.njnt; ++j) {
     if (!m.jnt_limited[j]) continue;
     if (m.jnt_type[j] != mjJNT_SLIDE && m.jnt_type[j] != mjJNT_HINGE) continue;
     const double q = data->qpos[m.jnt_qposadr[j]];
-    limits.push_back({Limit::kLowerEnd, j, q - m.jnt_range[2 * j] - m.jnt_margin[j]});
-    limits.push_back({Limit::kUpperEnd, j, m.jnt_range[2 * j + 1] - q - m.jnt_margin[j]});
+    const double lower = q - m.jnt_range[2 * j] - m.jnt_margin[j],
+                 upper = m.jnt_range[2 * j + 1] - q - m.jnt_margin[j];
+    if (lower <= reach) limits.push_back({Limit::kLowerEnd, j, lower});
+    if (upper <= reach) limits.push_back({Limit::kUpperEnd, j, upper});
   }
   // ball joints and tendons when near; the lower end of a tendon comes first
   int last = -1;
@@ -303,13 +349,46 @@ void System::Impl::Workspace::find_limits() {
   }
 }
 
+/// Zero rows, of a contact that had others.
+static void clear_rows(int nv, Contact& contact) {
+  if (contact.Jn.size() != nv || contact.Jt.rows() != 2 || contact.spans.empty()) {
+    contact.Jn.setZero(nv);
+    contact.Jt.setZero(2, nv);
+    contact.spans.clear();
+  }
+  for (const auto& [from, to] : contact.spans) {
+    contact.Jn.segment(from, to - from).setZero();
+    contact.Jt.middleCols(from, to - from).setZero();
+  }
+  contact.spans.clear();
+}
+
+/// The velocity of a body at the contact, times a sign, by the velocities of the joints under it.
+void System::Impl::Workspace::add_rows(int body, const Touch& touch, double sign,
+                                       Contact& contact) const {
+  const mjModel& m = wide();
+  while (body > 0 && m.body_dofnum[body] == 0) body = m.body_parentid[body];
+  if (body == 0) return;
+  const Vector3d arm =
+      touch.point - Eigen::Map<const Vector3d>(data->subtree_com + 3 * m.body_rootid[body]);
+  const Eigen::Matrix3d frame = sign * touch.frame;
+  for (int i = m.body_dofadr[body] + m.body_dofnum[body] - 1; i >= 0; i = m.dof_parentid[i]) {
+    const double* axis = data->cdof + 6 * i;  // turns, then moves
+    const Vector3d turn(axis[0], axis[1], axis[2]), move(axis[3], axis[4], axis[5]);
+    const Vector3d rate = frame * (move + turn.cross(arm));
+    contact.Jn[i] += rate[0];
+    contact.Jt(0, i) += rate[1];
+    contact.Jt(1, i) += rate[2];
+  }
+}
+
 void System::Impl::Workspace::fill_limit(const Limit& limit, Contact& contact) const {
   const mjModel& m = smooth();
   const bool of_joint = limit.kind <= Limit::kBallEnd;
   const bool upper = limit.kind == Limit::kUpperEnd || limit.kind == Limit::kTendonUpper;
   contact.id = limit.id();
   contact.phi = limit.phi;
-  contact.Jt.setZero(2, m.nv);
+  clear_rows(m.nv, contact);
   contact.mu = 0;
   contact.pair = -1;
   contact.point.setZero(), contact.normal = Vector3d::UnitZ();
@@ -324,18 +403,17 @@ void System::Impl::Workspace::fill_limit(const Limit& limit, Contact& contact) c
   }
   contact.name.append(limit.kind == Limit::kBallEnd ? ".limit" : upper ? ".upper" : ".lower");
   if (of_joint && limit.kind != Limit::kBallEnd) {
-    contact.Jn.setZero(m.nv);
-    contact.Jn[m.jnt_dofadr[limit.object]] = upper ? -1 : 1;
+    const int dof = m.jnt_dofadr[limit.object];
+    contact.Jn[dof] = upper ? -1 : 1;
+    contact.spans.emplace_back(dof, dof + 1);
   } else {
+    contact.spans.emplace_back(0, m.nv);
     contact.Jn = Eigen::Map<const Eigen::RowVectorXd>(data->efc_J + limit.efc * m.nv, m.nv);
   }
 }
 
 void System::Impl::Workspace::fill_contacts(Terms& terms) {
   const mjModel& m = wide();
-  const int nv = m.nv;
-  rows_of_first.resize(3, nv);
-  rows_of_second.resize(3, nv);
   // contacts that come and go keep their memory
   const std::size_t count = touches.size() + limits.size();
   for (; terms.contacts.size() > count; terms.contacts.pop_back())
@@ -345,19 +423,22 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
   terms.contacts.resize(count);
   auto next = terms.contacts.begin();
   for (const Touch& touch : touches) {
-    mj_jac(&m, data.get(), rows_of_first.data(), nullptr, touch.point.data(),
-           m.geom_bodyid[touch.first]);
-    mj_jac(&m, data.get(), rows_of_second.data(), nullptr, touch.point.data(),
-           m.geom_bodyid[touch.second]);
-    rows_of_first -= rows_of_second;
     Contact& contact = *next++;
     contact.name.assign(system.loaded->geoms[touch.first])
         .append("/")
         .append(system.loaded->geoms[touch.second]);
     if (touch.count > 1) contact.name.append(":").append(std::to_string(touch.nth + 1));
     contact.phi = touch.phi;
-    contact.Jn.noalias() = touch.frame.row(0) * rows_of_first;
-    contact.Jt.noalias() = touch.frame.bottomRows<2>() * rows_of_first;
+    clear_rows(m.nv, contact);
+    for (const int geom : {touch.first, touch.second}) {
+      const int body = m.geom_bodyid[geom];
+      add_rows(body, touch, geom == touch.first ? 1 : -1, contact);
+      const std::pair<int, int> tree = system.loaded->trees[body];
+      if (tree.first == tree.second || std::count(contact.spans.begin(), contact.spans.end(), tree))
+        continue;
+      contact.spans.push_back(tree);
+    }
+    std::sort(contact.spans.begin(), contact.spans.end());
     contact.mu = touch.mu;
     contact.point = touch.point;
     contact.normal = touch.frame.row(0).transpose();
@@ -368,17 +449,7 @@ void System::Impl::Workspace::fill_contacts(Terms& terms) {
 }
 
 std::vector<int> System::Impl::groups() const {
-  const mjModel& m = smooth();
-  // an actuator that pulls at a tendon or a site may couple what moves apart
-  for (int i = 0; i < actuators(m); ++i) {
-    if (m.actuator_trntype[i] != mjTRN_JOINT && m.actuator_trntype[i] != mjTRN_JOINTINPARENT)
-      return {0};
-  }
-  std::vector<int> starts;
-  for (int i = 0; i < m.nv; ++i) {
-    if (m.dof_parentid[i] < 0) starts.push_back(i);
-  }
-  return starts;
+  return {loaded->groups.begin(), loaded->groups.end() - 1};
 }
 
 // MuJoCo refuses most models with massless bodies by itself.
@@ -389,7 +460,7 @@ void System::Impl::check_inertia() const {
   const Borrowed work = borrow();
   work->place(vector(m.qpos0, m.nq));
   mj_fwdPosition(&m, work->data.get());
-  MatrixXd M(m.nv, m.nv);
+  MatrixXd M = MatrixXd::Zero(m.nv, m.nv);
   full_inertia(m, *work->data, M.data());
   for (int i = 0; i < m.nv; ++i) {
     if (M(i, i) > 1e-14) continue;

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "routh/mujoco/contacts.h"
@@ -23,7 +26,10 @@ struct Loaded {
   double reach = 0;                                                           ///< [m]
   std::string warning;  ///< of MuJoCo when it read the model
   std::vector<std::string> notes, joints, geoms;
-  mutable std::once_flag drawn;  ///< of shapes(): meshes as they are drawn
+  std::uint64_t number = 0;                ///< of this model, among all
+  std::vector<int> groups;                 ///< first velocity of each, then nv
+  std::vector<std::pair<int, int>> trees;  ///< velocities of the tree of each body
+  mutable std::once_flag drawn;            ///< of shapes(): meshes as they are drawn
   mutable std::vector<Surface> meshes;
 };
 
@@ -61,6 +67,8 @@ struct System::Impl {
   Borrowed borrow() const;
 
   std::vector<int> groups() const;
+  /// Within what gap limits of hinges and slides matter for so long a time [s].
+  static double limit_reach(const Eigen::VectorXd& v, double horizon);
   /// Throws std::invalid_argument naming bodies without mass.
   void check_inertia() const;
   /// Of a keyframe; throws std::invalid_argument naming the known ones.
@@ -87,7 +95,6 @@ struct System::Impl::Workspace {
   DataPtr data;
   std::vector<Touch> touches = {};
   std::vector<Limit> limits = {};
-  Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> rows_of_first = {}, rows_of_second = {};
   std::vector<Contact> spare = {};  // memory of contacts that are gone
 
   const mjModel& wide() const { return system.wide(); }
@@ -95,9 +102,9 @@ struct System::Impl::Workspace {
 
   /// Throws std::invalid_argument when q has the wrong size or is not finite.
   void place(const Eigen::VectorXd& q);
-  /// Where everything is: contacts, limits (of hinges and slides all, of ball joints and tendons
-  /// those that are near), and the rows of joints in MuJoCo's data.
-  void find_constraints();
+  /// Where everything is: contacts, limits (of hinges and slides those within a reach, of ball
+  /// joints and tendons those that are near), and the rows of joints in MuJoCo's data.
+  void find_constraints(double reach_of_limits = HUGE_VAL);
   /// The rows of joints alone.
   void find_joints();
   /// M and all forces but those of constraints.
@@ -108,6 +115,7 @@ struct System::Impl::Workspace {
   /// Kv of all centrifugal, Coriolis and gyroscopic forces.
   void add_inertial_terms(const Eigen::VectorXd& v, Terms& terms);
   void fill_contacts(Terms& terms);
+  void add_rows(int body, const Touch& touch, double sign, Contact& contact) const;
   void fill_limit(const Limit& limit, Contact& contact) const;
   void fill_joints(Terms& terms);
   /// Moves the model: comes last.
@@ -124,7 +132,7 @@ struct System::Impl::Workspace {
 
  private:
   void move();
-  void find_limits();
+  void find_limits(double reach);
 };
 
 /// Of a contact between geometries, as Contact::id.

@@ -84,7 +84,7 @@ void System::evaluate(double t, const VectorXd& q, const VectorXd& v, Terms& ter
                                 " entries, but the model has " + std::to_string(nv()) +
                                 " velocities (nv)");
   if (!v.allFinite()) throw std::invalid_argument("v has an entry that is not finite");
-  work->find_constraints();
+  work->find_constraints(Impl::limit_reach(v, wanted.horizon));
   work->fill_forces(t, v, terms);
   work->fill_stiffness(terms);
   if (wanted.whole_Kv) {

@@ -61,8 +61,10 @@ Stepper::Stepper(const System& sys, const State& start, const TimeSteppingOption
       detect(*o.detection),
       take_near(!detect && alpha == 1),
       numbers(sys),
+      groups(sys.groups()),
       solver(sys.groups(), sys.nv()),
       gap_solver(sys.groups(), sys.nv()) {
+  groups.push_back(sys.nv());
   solver.set_edges(o.edges);
 }
 
@@ -156,7 +158,8 @@ void Stepper::gaps_at(const VectorXd& q, std::vector<double>& contact, VectorXd&
 void Stepper::measure_trial() {
   looked_ahead = vary && !midpoint;
   if (!looked_ahead) return gaps_at(q_new, phi_new, joint_new);
-  look(trial_end + alpha * o.h, q_new, v_new, next, {.whole_Kv = alpha < 1, .joint_bias = false});
+  look(trial_end + alpha * o.h, q_new, v_new, next,
+       {.whole_Kv = alpha < 1, .joint_bias = false, .horizon = take_near ? o.h : HUGE_VAL});
   std::fill(phi_new.begin(), phi_new.end(), HUGE_VAL);
   for (std::size_t i = 0; i < next.number.size(); ++i)
     phi_new[next.number[i]] = next.terms.contacts[i].phi;
@@ -167,7 +170,7 @@ double Stepper::reach_in(double dt) const {
   // twice the way of the fastest contact, since impulses of others may speed it up
   double fastest = 0;
   for (const Contact& contact : here.terms.contacts)
-    fastest = std::max(fastest, std::abs(contact.Jn.dot(v_alpha)));
+    fastest = std::max(fastest, std::abs(normal_rate(contact, v_alpha)));
   return 2 * dt * fastest + touch();
 }
 
@@ -187,14 +190,7 @@ void Stepper::attempt(double dt) {
 
   // without impulses: the weighted velocity v^α = v + α M̃⁻¹ k̃
   push = dt * terms.forces;
-  const bool constant = terms.Kv.size() == 0 && terms.Kq.size() == 0;
-  if (!constant) inertia = terms.M;
-  if (terms.Kv.size() > 0) inertia -= alpha * dt * terms.Kv;
-  if (terms.Kq.size() > 0) {
-    inertia -= alpha * gamma * dt * dt * terms.Kq;
-    if (alpha != ahead) push.noalias() += (alpha - ahead) * dt * dt * (terms.Kq * s.v);
-  }
-  solver.set_inertia(constant ? terms.M : inertia);
+  linearise(dt, ahead);
   solver.apply_inverse(push, dv);
   v_alpha = s.v + alpha * dv;
 
@@ -212,7 +208,7 @@ void Stepper::attempt(double dt) {
     // what is closed as far as gaps are known is closed: what rounding leaves of them would make
     // redundant contacts contradict each other
     const bool apart = (near || joined[k]) && phi[k] > (vary ? kFound : 0);
-    solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v_alpha, guesses[k],
+    solver.add_contact({contact.Jn, contact.Jt, contact.mu, contact.spans}, v_alpha, guesses[k],
                        apart ? phi[k] / dt : 0);
     in_solver.push_back(static_cast<int>(i));
   }
@@ -224,6 +220,26 @@ void Stepper::attempt(double dt) {
     throw std::runtime_error("the motion is no longer finite: the step is too long for it");
   q_new = s.q;
   system.integrate(q_new, way, 1);
+}
+
+void Stepper::linearise(double dt, double ahead) {
+  const Terms& terms = here.terms;
+  const bool by_v = terms.Kv.size() > 0, by_q = terms.Kq.size() > 0;
+  if (!by_v && !by_q) return solver.set_inertia(terms.M);
+  inertia.resize(terms.M.rows(), terms.M.cols());
+  for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
+    const int at = groups[g], size = groups[g + 1] - at;
+    const auto own = [&](const Eigen::MatrixXd& all) { return all.block(at, at, size, size); };
+    auto block = inertia.block(at, at, size, size);
+    block = own(terms.M);
+    if (by_v) block -= alpha * dt * own(terms.Kv);
+    if (!by_q) continue;
+    block -= alpha * gamma * dt * dt * own(terms.Kq);
+    if (alpha != ahead)
+      push.segment(at, size).noalias() +=
+          (alpha - ahead) * dt * dt * (own(terms.Kq) * s.v.segment(at, size));
+  }
+  solver.set_inertia(inertia);
 }
 
 void Stepper::add_impulses(double part) {

@@ -18,6 +18,15 @@ constexpr double kStill = 1e-9;
 /// Contacts that are found anew have gaps as accurate as this [m].
 constexpr double kFound = 1e-9;
 
+/// Jn v.
+inline double normal_rate(const Contact& contact, const Eigen::VectorXd& v) {
+  if (contact.spans.empty()) return contact.Jn.dot(v);
+  double sum = 0;
+  for (const auto& [from, to] : contact.spans)
+    sum += contact.Jn.segment(from, to - from).dot(v.segment(from, to - from));
+  return sum;
+}
+
 /// What a contact that touches does at the velocity v. Which way it slides in space the solver
 /// finds out.
 inline StepGuess sliding(const Contact& contact, const Eigen::VectorXd& v, double still) {
@@ -102,6 +111,7 @@ struct Stepper {
   View here, next;
   bool looked_ahead = false;  // `next` holds the end of the trial
   bool known = false;         // `here` holds the state
+  std::vector<int> groups;    // of velocities that the inertia couples, then nv
   StepSolver solver, gap_solver;
   std::vector<int> in_solver;  // of here.terms.contacts, for each contact of the solver
   Eigen::MatrixXd inertia;     // M̃
@@ -126,6 +136,8 @@ struct Stepper {
   void measure_trial();
   /// P3 (4.4) over dt with the active contacts, from the state to q_new, v_new, v_alpha.
   void attempt(double dt);
+  /// M̃, and the forces that it takes from them over the step.
+  void linearise(double dt, double ahead);
   /// Contacts nearer than this could be closed by the step [m].
   double reach_in(double dt) const;
   /// The trial becomes the state.

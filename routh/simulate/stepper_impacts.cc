@@ -223,7 +223,8 @@ void Stepper::note_impact(const VectorXd& v_minus, const VectorXd& q_minus) {
     if (solver.normal_impulse(place) <= 0 || grips[number_of(place)].pressed) continue;
     // faster than forces would make it in two steps
     const Contact& contact = contact_of(place);
-    const double approach = -contact.Jn.dot(v_minus), forced = std::abs(contact.Jn.dot(dv));
+    const double approach = -normal_rate(contact, v_minus),
+                 forced = std::abs(normal_rate(contact, dv));
     if (approach > 2 * forced + kStill * solver.scale()) places.push_back(place);
   }
   if (places.empty()) return;

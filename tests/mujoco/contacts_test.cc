@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +50,38 @@ TEST(MujocoContacts, NormalRowsAreTheRatesOfGaps) {
       ASSERT_TRUE(phi_before.contains(contact.name) && phi_after.contains(contact.name));
       const double rate = (phi_after.at(contact.name) - phi_before.at(contact.name)) / (2 * dt);
       EXPECT_NEAR(contact.Jn.dot(v), rate, 1e-5) << contact.name;
+    }
+  }
+}
+
+// Solvers read rows within their spans alone; memory of other models and contacts leaves no trace.
+TEST(MujocoContacts, RowsAreZeroBesideTheirSpansWhateverWasInTheirMemory) {
+  const System systems[] = {world(kHeap), System(ROUTH_SCENARIOS "/gripper.xml"),
+                            System(ROUTH_SCENARIOS "/tower.xml"),
+                            System(ROUTH_SCENARIOS "/biped.xml")};
+  std::mt19937 random(4);
+  Terms reused;
+  for (int round = 0; round < 40; ++round) {
+    const System& system = systems[round % 4];
+    State s = system.home();
+    system.integrate(s.q, random_vector(random, system.nv(), 0.02), 1);
+    s.v = random_vector(random, system.nv());
+    system.evaluate(0, s.q, s.v, reused);
+    const Terms fresh = system.terms(s.q, s.v);
+    EXPECT_EQ(reused.M, fresh.M);
+    EXPECT_EQ(reused.Kq, fresh.Kq);
+    EXPECT_EQ(reused.Kv, fresh.Kv);
+    ASSERT_EQ(reused.contacts.size(), fresh.contacts.size());
+    for (std::size_t i = 0; i < fresh.contacts.size(); ++i) {
+      Contact contact = reused.contacts[i];
+      EXPECT_EQ(contact.Jn, fresh.contacts[i].Jn);
+      EXPECT_EQ(contact.Jt, fresh.contacts[i].Jt);
+      EXPECT_TRUE(std::is_sorted(contact.spans.begin(), contact.spans.end()));
+      for (const auto& [from, to] : contact.spans) {
+        contact.Jn.segment(from, to - from).setZero();
+        contact.Jt.middleCols(from, to - from).setZero();
+      }
+      EXPECT_TRUE(contact.Jn.isZero(0) && contact.Jt.isZero(0)) << contact.name;
     }
   }
 }
