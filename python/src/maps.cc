@@ -15,20 +15,8 @@ struct Mapped {
   const io::Map& map() const { return *result.map; }
 };
 
-io::ModelStart start_of(const py::dict& start) {
-  io::ModelStart begin;
-  take(start, "state", begin.state);
-  take(start, "qpos", begin.qpos);
-  take(start, "qvel", begin.qvel);
-  if (start.contains("drop")) begin.drop = start["drop"].cast<double>();
-  take(start, "as_is", begin.as_is);
-  take(start, "floating", begin.floating);
-  take(start, "floor", begin.floor);
-  return begin;
-}
-
-std::shared_ptr<Mapped> run(const Scene& scene, const py::dict& from, const py::dict& options,
-                            int threads, py::object show) {
+std::shared_ptr<Mapped> mapped(const Scene& scene, const py::dict& from, const py::dict& options,
+                               int threads, py::object show) {
   io::MapPlan plan;
   std::vector<std::string> vary, draw;
   take(options, "vary", vary);
@@ -165,7 +153,7 @@ void define_maps(py::module_& m) {
         py::gil_scoped_release without;
         return io::draw(x.result, name, folder);
       });
-  m.def("map", run);
+  m.def("map", mapped);
   m.def("map_laws", batch_laws);
 }
 

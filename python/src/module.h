@@ -27,6 +27,9 @@ using Scene = std::shared_ptr<Loaded>;
 /// The scene with another meaning of its coefficients of restitution, where `options` name one.
 Scene meant(const Scene& scene, const py::dict& options);
 
+/// How a model begins, from the keywords of load().
+io::ModelStart start_of(const py::dict& start);
+
 void define_scenarios(py::module_& m);
 void define_batch(py::module_& m);
 void define_impacts(py::module_& m);

@@ -23,15 +23,7 @@ Scene load(const std::string& name, const py::dict& parameters, const py::dict& 
   std::vector<io::Override> overrides;
   for (const auto& [key, value] : parameters)
     overrides.push_back({key.cast<std::string>(), value.cast<double>()});
-  io::ModelStart begin;
-  take(start, "state", begin.state);
-  take(start, "qpos", begin.qpos);
-  take(start, "qvel", begin.qvel);
-  take(start, "ctrl", begin.ctrl);
-  if (start.contains("drop")) begin.drop = start["drop"].cast<double>();
-  if (start.contains("as_is")) begin.as_is = start["as_is"].cast<bool>();
-  if (start.contains("floating")) begin.floating = start["floating"].cast<bool>();
-  if (start.contains("floor")) begin.floor = start["floor"].cast<bool>();
+  const io::ModelStart begin = start_of(start);
   py::gil_scoped_release without;
   io::Scenario scenario = io::load_scenario(name, overrides, begin);
   py::gil_scoped_acquire again;
@@ -100,6 +92,19 @@ py::dict terms_dict(const Terms& terms) {
 }
 
 }  // namespace
+
+io::ModelStart start_of(const py::dict& start) {
+  io::ModelStart begin;
+  take(start, "state", begin.state);
+  take(start, "qpos", begin.qpos);
+  take(start, "qvel", begin.qvel);
+  take(start, "ctrl", begin.ctrl);
+  if (start.contains("drop")) begin.drop = start["drop"].cast<double>();
+  take(start, "as_is", begin.as_is);
+  take(start, "floating", begin.floating);
+  take(start, "floor", begin.floor);
+  return begin;
+}
 
 Scene meant(const Scene& scene, const py::dict& options) {
   if (!options.contains("restitution")) return scene;

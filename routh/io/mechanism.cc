@@ -319,6 +319,7 @@ struct Reader {
       }
       return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
     };
+    senses = {"t", "q", "v"};
     const std::vector<std::string>& coordinates = loaded.mechanism.coordinates();
     for (const std::string& name : coordinates) senses.push_back(plain(name));
     for (const std::string& name : coordinates) senses.push_back(plain(name) + ".rate");
@@ -329,14 +330,15 @@ struct Reader {
   /// An expression of a controller, with what it reads.
   struct Controller {
     Script script;
-    double operator()(const Sensed& s, double at = 0, double rate = 0) const {
-      std::vector<double> read;
-      const auto n = static_cast<int>(s.q.size());
-      for (const int i : script.reads())
-        read.push_back(i < n ? s.q[i] : i < 2 * n ? s.v[i - n] : s.closed[i - 2 * n]);
-      return script(s.t, at, rate, read);
+    double operator()(const Sensed& s, double of = 0, double rate = 0) const {
+      std::vector<double> at{s.t, of, rate};
+      at.insert(at.end(), s.q.begin(), s.q.end());
+      at.insert(at.end(), s.v.begin(), s.v.end());
+      at.insert(at.end(), s.closed.begin(), s.closed.end());
+      return script(at);
     }
-    bool reads() const { return !script.reads().empty(); }
+    /// More than t, q and v?
+    bool reads() const { return !script.reads().empty() && script.reads().back() > 2; }
   };
 
   void force(const Field& f) {

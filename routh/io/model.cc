@@ -78,17 +78,22 @@ constexpr double kEnergyDigits = 1e-6;  // a simulator's energy is no better tha
 constexpr double kStillClosed = 1e-3;   // gaps that a moved start may leave closed [m]
 
 /// Moves a start that overlaps, as those of soft contacts do. What cannot be moved stays, for the
-/// messages about overlaps.
-State settled(mujoco::System& system, State state, std::string& moved, double& touching) {
-  mujoco::Settled to = mujoco::settle(system, state);
+/// messages about overlaps; a system that leaves out contacts takes the place of this one.
+State settled(std::shared_ptr<const mujoco::System>& system, State state, std::string& moved,
+              double& touching) {
+  mujoco::Settled to = mujoco::settle(*system, state);
   if (std::max(to.deepest, to.open) <= touching) return state;
   // parts that their owner put into each other, as a bearing and its ring
   std::vector<std::string> left_out;
-  for (const Contact& c : to.stuck) {
-    system.leave_out(c);
-    left_out.push_back(fmt::format("{} ({:.3g} m)", c.name, -c.phi));
+  if (!to.stuck.empty()) {
+    auto own = std::make_shared<mujoco::System>(*system);
+    for (const Contact& c : to.stuck) {
+      own->leave_out(c);
+      left_out.push_back(fmt::format("{} ({:.3g} m)", c.name, -c.phi));
+    }
+    system = std::move(own);
+    to = mujoco::settle(*system, state);
   }
-  if (!left_out.empty()) to = mujoco::settle(system, state);
   if (!to.reached) return state;
   if (left_out.size() > kNearest)
     left_out = {left_out.begin(), left_out.begin() + kNearest}, left_out.emplace_back("..");
@@ -133,7 +138,7 @@ Scenario at_state(std::shared_ptr<const mujoco::System> system, const std::strin
                   const std::string& title, const ModelStart& start, State state) {
   std::string moved;
   double touching = kTouching;
-  if (!start.as_is) state = settled(*system, std::move(state), moved, touching);
+  if (!start.as_is) state = settled(system, std::move(state), moved, touching);
   if (start.drop) {
     if (!system->has_free_joint() || !system->has_ground())
       throw InputError(
