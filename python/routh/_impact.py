@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import finite, frictions, matrix, rows, vector
-from ._options import contact_names, count, law_options, library_words, one_of, run
+from ._options import MEANINGS, contact_names, count, law_options, library_words, one_of, run
 from ._saved import Saved, Written
 from ._scenario import Scenario, cone_options
 

@@ -22,6 +22,8 @@ METHODS = dict(_core.methods())
 _LAW_OPTIONS = {name: {o.replace("-", "_") for o in options} | {"restitution"} for name, _, options, _ in _core.laws()}
 _LAW_OPTIONS["exact"] |= {"max_polyhedra", "max_seconds"}
 _LAW_OPTIONS["witnesses"] |= {"max_seconds"}
+for _law in ("all", "simultaneous"):
+    _LAW_OPTIONS[_law] |= {"derivative"}
 _LAW_OPTIONS["set"] |= {"max_polyhedra", "max_seconds", "figure"}
 
 #: What coefficients of restitution are ratios of.
@@ -32,8 +34,8 @@ _OVER_S = {"domain"}
 METHOD_OPTIONS = {
     "time-stepping": _TIME | _OVER_S | {"h", "alpha", "gamma", "jacobians", "detection", "stabilise", "law",
                               "seed", "project", "restitution"},
-    "hybrid": _TIME | _OVER_S | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project"},
-    "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness"},
+    "hybrid": _TIME | _OVER_S | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project", "derivative"},
+    "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness", "derivative"},
     "compliant": _TIME | _OVER_S | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},
 }
 
@@ -138,7 +140,7 @@ _KINDS = {
     "detection": flag, "stabilise": flag, "strict": flag, "exact": flag, "impact_only": flag,
     "restitution": lambda n, x: one_of(n, x, MEANINGS),
     "domain": lambda n, x: one_of(n, x, ["t", "s"]) == "s",
-    "project": flag, "exponent": lambda n, x: number(n, x, 1, 10),
+    "project": flag, "derivative": flag, "exponent": lambda n, x: number(n, x, 1, 10),
     "law": lambda n, x: one_of(n, x, _core.through_time() + ["plastic"]),
 }
 

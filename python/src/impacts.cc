@@ -47,6 +47,7 @@ io::Asked asked_of(const py::dict& options) {
   take(options, "exponent", asked.exponent);
   take(options, "coverage", asked.coverage);
   take(options, "figure", asked.figure);
+  take(options, "derivative", asked.derivative);
   take(options, "max_polyhedra", asked.exact.max_polyhedra);
   take(options, "max_seconds", asked.exact.max_seconds);
   return asked;

@@ -154,7 +154,7 @@ void define_maps(py::module_& m) {
         return io::draw(x.result, name, folder);
       });
   m.def("map", mapped);
-  m.def("map_laws", batch_laws);
+  m.def("map_laws", &routh::batch_laws);
 }
 
 }  // namespace routh::python

@@ -32,6 +32,7 @@ io::Course course_of(const py::dict& options) {
   take(options, "damping_ratio", c.damping_ratio);
   take(options, "impact_only", c.impact_only);
   take(options, "domain", c.impulses);
+  take(options, "derivative", c.derivative);
   return c;
 }
 
@@ -49,7 +50,10 @@ struct Moved {
   InclusionResidual residual;         ///< of that path
 
   const Trajectory& t() const { return done.trajectory; }
-  io::Motion motion() const { return {scene->scenario, method, done.options, t()}; }
+  io::Motion motion() const {
+    return {scene->scenario, method, done.options, t(),
+            done.derivative ? &*done.derivative : nullptr};
+  }
 };
 
 std::shared_ptr<Moved> simulate(const Scene& given, const py::dict& options, bool project,

@@ -14,12 +14,12 @@ from test_impact import timeless
 
 # files, the screen, and what Python says otherwise: (command, option)
 ELSEWHERE = {
-    "": {"help", "json", "csv", "plot", "animate", "quiet"},            # to_json, to_csv, draw, animate, print
+    "": {"help", "json", "csv", "plot", "animate", "modes", "quiet"},            # to_json, to_csv, draw, animate, print
     "simulate": {"no-detection", "raw", "at-start", "step", "contact-stiffness", "no-stabilise"},
     "ensemble": {"step", "branch"},                                     # h, routh.branch
     "measured": {"scenario"},                                           # the second argument
 }
-LOADING = {"set", "cone", "edges", "touching", "state", "qpos", "qvel", "drop", "float", "floor", "as-is", "extreme-points"}
+LOADING = {"set", "cone", "edges", "touching", "state", "qpos", "qvel", "ctrl", "drop", "float", "floor", "as-is", "extreme-points"}
 
 
 def options_of(command):
@@ -179,3 +179,12 @@ def test_what_is_worst_is_said():
     c = routh.load("quadruped").check()
     assert c.worst == c.to_dict()["worst"] and any(w["base"] for w in c.worst)
     assert "worst for" in str(c) and max(c.spreads.values()) == pytest.approx(c.spread)
+
+
+def test_derivatives_are_those_of_the_command():
+    outcome = routh.load("compass-gait").impact(law="simultaneous", derivative=True).to_dict()["outcomes"][0]
+    assert np.shape(outcome["derivative"]["velocity"]) == (4, 4)
+    motion = routh.simulate("preloaded-hopper", derivative=True).to_dict()
+    assert np.shape(motion["derivative"]["matrix"]) == (len(motion["derivative"]["names"]),) * 2
+    with pytest.raises(ValueError, match="derivative does not belong to law 'set'"):
+        routh.load("compass-gait").impact(law="set", derivative=True)

@@ -186,7 +186,9 @@ TEST(Ensemble, KeepsWhatWasFinishedWhenStopped) {
       ensemble(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 0.05, .every = 0.05},
                {.runs = 1000, .threads = 1, .progress = [](std::uint64_t n) { return n < 10; }});
   EXPECT_TRUE(r.stopped);
-  EXPECT_EQ(r.runs.size(), 10u);
+  // it is asked now and then, while runs go on
+  EXPECT_GE(r.runs.size(), 10u);
+  EXPECT_LT(r.runs.size(), 1000u);
 }
 
 TEST(Branch, StopsWithTheBranchesItHas) {
