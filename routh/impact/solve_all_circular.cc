@@ -1,5 +1,6 @@
 #include <Eigen/Dense>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -201,7 +202,8 @@ class CircularSearcher {
       const Does& does = zone.all[i];
       const Index t = p_.tangent(i);
       const auto own = static_cast<Index>(std::find(rows.begin(), rows.end(), t) - rows.begin());
-      const auto Gt = p_.G(rows, {t, t + 1});
+      const std::array<Index, 2> tangents{t, t + 1};  // the view refers to it
+      const MatrixXd Gt = p_.G(rows, tangents);
       if (does.what == Does::kOpen) continue;
       if (does.what == Does::kSticks) {
         N.middleCols(column + 1, 2) = Gt;

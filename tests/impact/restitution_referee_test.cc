@@ -116,8 +116,8 @@ TEST(RestitutionReferee, PathsOfOneContactEndWhereFractionsDo) {
     if (!truth) continue;
     EXPECT_TRUE(near(*truth, found.c_plus, d.twice.problem)) << trial;
   }
-  EXPECT_GT(jams, 20);
-  EXPECT_GT(ends, 500);
+  EXPECT_GT(jams, test::trials(3000) / 150);
+  EXPECT_GT(ends, test::trials(3000) / 6);
 }
 
 /// Ends of all orders in fractions, each distinct; nothing where some order does not end soon.
@@ -167,7 +167,7 @@ TEST(RestitutionReferee, AllOrdersEndWhereFractionsDo) {
           [&](const RationalVector& c) { return near(c, s.outcome.c_plus, d.twice.problem); }))
           << trial << " has " << s.outcome.c_plus.transpose();
   }
-  EXPECT_GT(seen, 200);
+  EXPECT_GT(seen, test::trials(600) / 3);
 }
 
 /// Poisson's two phases after Anitescu and Potra, from every corner of the compression impulses;
@@ -228,7 +228,7 @@ TEST(RestitutionReferee, TwoPhasesInThePlaneAreThoseOfFractions) {
   int unique = 0;
   for (int trial = 0; trial < test::trials(300) && !HasFailure(); ++trial)
     agree_at_once(random, 1 + trial % 2, 1 + trial / 2 % 5, 1, trial, unique);
-  EXPECT_GT(unique, 100);
+  EXPECT_GT(unique, test::trials(300) / 3);
 }
 
 TEST(RestitutionReferee, TwoPhasesInSpaceAreThoseOfFractions) {
@@ -236,7 +236,7 @@ TEST(RestitutionReferee, TwoPhasesInSpaceAreThoseOfFractions) {
   int unique = 0;
   for (int trial = 0; trial < test::trials(40) && !HasFailure(); ++trial)
     agree_at_once(random, 1, 1 + trial % 5, 2, trial, unique);
-  EXPECT_GT(unique, 10);
+  EXPECT_GT(unique, test::trials(40) / 4);
 }
 
 // Moreau's: the inelastic law in velocities cn + e cn⁻.

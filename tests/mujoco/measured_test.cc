@@ -17,9 +17,9 @@ using Eigen::VectorXd;
 MeasuredImpact tossed(std::mt19937& random, int number) {
   std::uniform_real_distribution<double> uniform(-1, 1);
   MeasuredImpact m{.name = std::to_string(number), .group = number, .tangents = 2};
-  MeasuredPose pose{.orientation = Eigen::Quaterniond(uniform(random), uniform(random),
-                                                      uniform(random), uniform(random))
-                                       .normalized(),
+  // in an order that no compiler chooses
+  const Eigen::Vector4d turn = Eigen::Vector4d::NullaryExpr([&] { return uniform(random); });
+  MeasuredPose pose{.orientation = Eigen::Quaterniond(turn).normalized(),
                     .gyration = Vector3d(0.0026, 0.0026, 0.0025),
                     .corners = {},
                     .radius = 0.003,
