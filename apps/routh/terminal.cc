@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <string_view>
 
 #include "numbers.h"
@@ -15,6 +16,7 @@ namespace routh::app {
 namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
+volatile long first_interrupt = 0;       // when [ms]
 volatile std::sig_atomic_t writing = 0;  // results, which are not given up
 
 /// Counts down to on_alarm(); 0 stops counting.
@@ -24,9 +26,20 @@ void count_down(int milliseconds) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
+/// Milliseconds on a clock that a signal may read.
+long now() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000L + t.tv_nsec / 1'000'000;
+}
+
 void on_interrupt(int) {
+  // one sent to the process and to its group, as timeout(1) does, is one
+  constexpr long kAtOnce = 100;
+  if (interrupts > 0 && now() - first_interrupt < kAtOnce) return;
   interrupts = interrupts + 1;
   if (interrupts > 1) ::_exit(130);
+  first_interrupt = now();
   if (!writing) count_down(400);
 }
 

@@ -175,9 +175,20 @@ TEST_F(Interrupt, EndsWorkThatDoesNotHearIt) {
 TEST_F(Interrupt, ASecondOneEndsTheProgramAtOnce) {
   // what comes first may already have ended it
   const Ended ended = run(
-      {"impact", "rocking-block", "--law", "set", "--samples", "2^36", "--json", "-"}, {0.5, 0});
+      {"impact", "rocking-block", "--law", "set", "--samples", "2^36", "--json", "-"}, {0.5, 0.15});
   EXPECT_TRUE(ended.code == 130 || ended.code == 3) << ended.code;
   EXPECT_LT(ended.seconds, kSoon);
+}
+
+// timeout(1) sends it to the process and to its group
+TEST_F(Interrupt, OneThatIsSentTwiceIsOne) {
+  const Ended ended = run(
+      {"simulate", "stick-slip", "--step", "1e-6", "--end", "1000", "--every", "1", "--json", "-"},
+      {0.5, 0});
+  EXPECT_NE(ended.code, 130);
+  EXPECT_LT(ended.seconds, kSoon);
+  ASSERT_TRUE(json().is_object());
+  EXPECT_EQ(json()["status"], "interrupted");
 }
 
 #ifdef ROUTH_HAS_EXACT
