@@ -303,7 +303,7 @@ TEST_F(Map, IsRunAgainByItsJson) {
 }
 
 TEST_F(Map, OfModelsTurnsJointsAndWalksBetweenKeyframes) {
-  if (!routh::io::has_models()) GTEST_SKIP();
+  if (!routh::io::has_models()) GTEST_SKIP() << "built without MuJoCo";
   const std::string law = " --law set --samples 16 --measure spread,contacts --csv - -q";
   // the ends of the way are the keyframes themselves
   auto way = table(run("map quadruped --vary keyframe=0:1:3" + law).out);
