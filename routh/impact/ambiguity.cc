@@ -48,6 +48,7 @@ Budget budget_of(const ImpactProblem& problem, const AmbiguityOptions& options) 
   set.seed = options.seed;
   set.draws = options.draws;
   set.threads = options.threads;
+  set.device = options.device;
   const double most = -problem.normal().minCoeff();
   const double mobility = problem.G.diagonal().head(problem.contacts()).mean();
   const double whole = most > 0 && mobility > 0 ? most / mobility : 1;  // stops the fastest alone
@@ -96,15 +97,34 @@ double apart(const SetResult& set, const std::vector<FoundOutcome>& outcomes) {
   return farthest;
 }
 
-/// Is some sample none of the outcomes?
+/// Is something in the set, or some sample, none of the outcomes?
 bool has_mixtures(const ImpactProblem& problem, const Ambiguity& a) {
-  const std::vector<std::size_t> places = ended_samples(*a.set);
-  return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+  const auto unknown = [&](const VectorXd& c) {
     return std::none_of(a.outcomes.begin(), a.outcomes.end(), [&](const Outcome& known) {
-      return same_outcome(problem, known.c_plus, a.set->kept[place].outcome.c_plus,
-                          between_laws(problem));
+      return same_outcome(problem, known.c_plus, c, between_laws(problem));
     });
-  });
+  };
+  if (a.whole) {
+    return std::any_of(a.whole->pieces.begin(), a.whole->pieces.end(), [&](const Polytope& piece) {
+      return piece.corners.size() > 1 ||
+             std::any_of(piece.corners.begin(), piece.corners.end(), unknown);
+    });
+  }
+  const std::vector<std::size_t> places = ended_samples(*a.set);
+  return std::any_of(places.begin(), places.end(),
+                     [&](std::size_t place) { return unknown(a.set->kept[place].outcome.c_plus); });
+}
+
+/// The exact set of a few contacts in the plane, where it is computed to its end.
+std::optional<ExactResult> quick_set(const ImpactProblem& problem,
+                                     const AmbiguityOptions& options) {
+  if (!options.exact || problem.tangents != 1 || problem.contacts() > policy::kQuickSet ||
+      problem.bounces())
+    return {};
+  ExactResult set =
+      exact(problem, {.max_polyhedra = policy::kQuickPolyhedra, .stop = options.stop});
+  if (set.status != ExactStatus::kExact || set.pieces.empty()) return {};
+  return set;
 }
 
 /// The lowest and the highest of each contact velocity.
@@ -118,15 +138,21 @@ struct Range {
   VectorXd width() const { return high - low; }
 };
 
+/// Of the exact set, by whichever law it was asked for.
+const std::vector<Polytope>& pieces_of(const Ambiguity& a) {
+  static const std::vector<Polytope> none;
+  return a.exact ? a.exact->pieces : a.whole ? a.whole->pieces : none;
+}
+
 /// How far each contact velocity varies; empty where nothing was found. Outcomes and samples apart
 /// from each other: those of a circular cone lie a little off those of its polygon.
 VectorXd widths(const Ambiguity& a) {
   Range points, set;
   for (const Outcome& outcome : a.outcomes) points.include(outcome.c_plus, outcome.c_plus);
-  if (a.set && a.set->terminated > 0 && !(a.coarse && points.low.size()))
+  if (a.sampled() && a.set->terminated > 0 && !(a.coarse && points.low.size()))
     set.include(a.set->c_min, a.set->c_max);
-  for (std::size_t k = 0; a.exact && k < a.exact->pieces.size(); ++k) {
-    for (const VectorXd& c : a.exact->pieces[k].corners) set.include(c, c);
+  for (const Polytope& piece : pieces_of(a)) {
+    for (const VectorXd& c : piece.corners) set.include(c, c);
   }
   if (!points.low.size()) return set.width();
   if (!set.low.size()) return points.width();
@@ -150,12 +176,11 @@ std::vector<ContactSpread> differing(const ImpactProblem& p, const Ambiguity& a,
     }
   };
   for (const Outcome& outcome : a.outcomes) take(contact_states(p, outcome.c_plus));
-  if (a.set && !a.coarse) {
+  if (a.sampled() && !a.coarse) {
     for (const std::size_t place : ended_samples(*a.set))
       take(contact_states(p, a.set->kept[place].outcome.c_plus));
   }
-  for (std::size_t k = 0; a.exact && k < a.exact->pieces.size(); ++k) {
-    const Polytope& piece = a.exact->pieces[k];
+  for (const Polytope& piece : pieces_of(a)) {
     if (!piece.modes.empty()) take(piece.modes);
     for (const VectorXd& c : piece.corners) take(contact_states(p, c));
   }
@@ -186,8 +211,8 @@ std::vector<FoundOutcome> all_outcomes(const ImpactProblem& problem,
 
 bool Ambiguity::ended() const {
   if (exact) return !exact->pieces.empty();
-  return outcomes.size() == 1 && (!sequential || sequential->unfinished.empty()) &&
-         (!set || (set->samples > 0 && set->terminated == set->samples));
+  return outcomes.size() == 1 && (!sequential || whole || sequential->unfinished.empty()) &&
+         (!sampled() || (set->samples > 0 && set->terminated == set->samples));
 }
 
 std::optional<bool> Ambiguity::unique() const {
@@ -208,9 +233,12 @@ Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& option
   a.one_order = !options.sequential.order.empty();
   a.set = set_valued(polygon, budget.set);
   a.step = budget.set.step;
+  if (!a.simultaneous->outcomes.empty() || !a.sequential->outcomes.empty())
+    a.whole = quick_set(problem, options);
   a.stopped = options.stop && options.stop();
-  a.coarse = !a.stopped && differ_by_step(polygon, *a.set, budget.set,
-                                          all_outcomes(problem, *a.simultaneous, *a.sequential));
+  a.coarse = !a.stopped && !a.whole &&
+             differ_by_step(polygon, *a.set, budget.set,
+                            all_outcomes(problem, *a.simultaneous, *a.sequential));
   return judged(problem, std::move(a));
 }
 
@@ -240,8 +268,10 @@ Ambiguity judged(const ImpactProblem& problem, Ambiguity a) {
   a.stopped = a.stopped || (a.simultaneous && a.simultaneous->stopped) ||
               (a.sequential && a.sequential->stopped) || (a.set && a.set->stopped);
   // samples that all end alike are no more than what the polygon makes of a circular cone
-  if (a.set && a.set->terminated > 0 && !a.coarse &&
-      !same_outcome(problem, a.set->c_min, a.set->c_max, between_laws(problem))) {
+  if (a.whole) {
+    a.mixtures = has_mixtures(problem, a);
+  } else if (a.set && a.set->terminated > 0 && !a.coarse &&
+             !same_outcome(problem, a.set->c_min, a.set->c_max, between_laws(problem))) {
     const bool finite = a.simultaneous || a.sequential;
     if (finite && !(a.all_modes() && a.all_orders())) join_samples(problem, a);
     a.mixtures = has_mixtures(problem, a);

@@ -24,8 +24,10 @@ struct AmbiguityOptions {
   Draws draws = Draws::kCorners;  ///< of the samples: extreme orders are among them
   double step = 0;  ///< of the set law [N s]; 0: a small part of what stops the fastest contact
   int threads = 0;  ///< of the set law; 0: all cores. Results do not depend on it.
+  WalkDevice* device = nullptr;       ///< of the set law: what samples instead of the CPU
   SequentialOptions sequential = {};  ///< which orders, by which law at each contact
   int edges = kEdges;  ///< of the polygon that stands for a circular cone where one is needed
+  bool exact = true;   ///< the exact set too, where it takes milliseconds: policy::kQuickSet
   /// Called now and then with the number of samples done; false ends the work.
   std::function<bool(std::uint64_t)> progress = {};
   /// Asked now and then; true ends the work with what was found.
@@ -60,7 +62,10 @@ struct [[nodiscard]] Ambiguity {
   double step = 0;                    ///< of the samples [N s]
   /// Samples differ only by what a step of finite size makes of them: see differ_by_step().
   bool coarse = false;
-  std::optional<ExactResult> exact = {};
+  std::optional<ExactResult> exact = {};  ///< of the law exact
+  /// The exact set beside the samples, where it was computed to its end: how far velocities spread
+  /// then follows from it.
+  std::optional<ExactResult> whole = {};
   std::vector<Outcome> listed = {};  ///< of any other law
   bool all_listed = true;            ///< all it has
   bool stopped = false;              ///< told to end early
@@ -70,16 +75,18 @@ struct [[nodiscard]] Ambiguity {
   /// Of the simultaneous and the sequential law, or those listed, each once. Where modes or orders
   /// are too many, the samples most different from them as well.
   std::vector<FoundOutcome> outcomes = {};
-  bool mixtures = false;  ///< samples end at velocities that are not among the outcomes
+  bool mixtures = false;  ///< the set has velocities that are not among the outcomes
   /// The widest range of a contact velocity over all that can come out [m/s]; not a number where
   /// nothing was found.
   double spread = std::numeric_limits<double>::quiet_NaN();
   std::vector<ContactSpread> contacts = {};  ///< that differ, the widest first
 
+  /// Does `spread` come from samples alone, so that more can come out?
+  bool sampled() const { return set && !whole; }
   bool all_modes() const { return !simultaneous || simultaneous->enumerated; }
   bool all_orders() const { return !sequential || (sequential->complete && !one_order); }
   /// Was everything searched that can be?
-  bool searched() const { return all_modes() && all_orders() && all_listed && !stopped; }
+  bool searched() const { return all_modes() && (whole || all_orders()) && all_listed && !stopped; }
   /// Did every search end at an outcome?
   bool ended() const;
   /// Is the outcome unique, by these laws? Nothing: one was found, but others may exist.

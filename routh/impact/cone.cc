@@ -3,9 +3,11 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "routh/impact/polytopes.h"
 #include "routh/lcp/square_system.h"
+#include "routh/linear/decompose.h"
 
 namespace routh {
 
@@ -58,14 +60,14 @@ struct LeastMotion {
 };
 LeastMotion least_motion(const MatrixXd& G, const ImpactProblem& problem) {
   const auto [scaled, s] = equilibrated(G, problem);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
-  const double largest = eigen.eigenvalues().maxCoeff();
-  const VectorXd root = eigen.eigenvalues().unaryExpr(
+  const linear::SymmetricEigen eigen = linear::symmetric_eigen(scaled);
+  const double largest = eigen.values.maxCoeff();
+  const VectorXd root = eigen.values.unaryExpr(
       [&](double x) { return x > kRounding * largest ? std::sqrt(x) : 0.0; });
   std::vector<VectorXd> edges = edges_of(problem), moves;
   for (VectorXd& edge : edges) {
     // in the scaled units; contacts scale as a whole, so the cone stays what it is
-    VectorXd move = root.asDiagonal() * (eigen.eigenvectors().transpose() * edge);
+    VectorXd move = root.asDiagonal() * (eigen.vectors.transpose() * edge);
     const double size = move.norm();
     if (!(size > std::sqrt(kRounding * largest) * edge.norm())) return {s.cwiseProduct(edge), 0};
     edge /= size;
@@ -84,11 +86,81 @@ LeastMotion least_motion(const MatrixXd& G, const ImpactProblem& problem) {
 
 }  // namespace
 
-bool pointed(const ImpactProblem& problem) {
-  return least_motion(problem.G, problem).square > kPointed;
+namespace {
+
+/// Contacts that have nothing to do with those of other groups: a row for each contact, a column
+/// for each thing that it may touch, zero where it does not. What costs the cube of a size is done
+/// for each group alone, many robots or dominoes at once.
+std::vector<std::vector<int>> groups_of(const MatrixXd& touches) {
+  const auto m = static_cast<int>(touches.rows());
+  std::vector<std::vector<int>> groups;
+  std::vector<bool> taken(m, false), reached(touches.cols(), false);
+  for (int first = 0; first < m; ++first) {
+    if (taken[first]) continue;
+    std::vector<int> group{first};
+    taken[first] = true;
+    for (std::size_t k = 0; k < group.size(); ++k) {
+      for (int thing = 0; thing < touches.cols(); ++thing) {
+        if (touches(group[k], thing) == 0 || reached[thing]) continue;
+        reached[thing] = true;
+        for (int i = 0; i < m; ++i) {
+          if (taken[i] || touches(i, thing) == 0) continue;
+          taken[i] = true;
+          group.push_back(i);
+        }
+      }
+    }
+    std::sort(group.begin(), group.end());
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
-FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
+/// Groups that do not move each other.
+std::vector<std::vector<int>> groups_of(const ImpactProblem& problem) {
+  const int m = problem.contacts();
+  MatrixXd moved = MatrixXd::Zero(m, m);
+  for (int i = 0; i < m; ++i) {
+    const std::vector<int> own = problem.rows(i);
+    for (int k = 0; k < m; ++k)
+      moved(i, k) = problem.G(own, problem.rows(k)).lpNorm<Eigen::Infinity>();
+  }
+  return groups_of(moved);
+}
+
+/// Rows of some contacts, their normals first.
+std::vector<int> rows_of(const ImpactProblem& problem, const std::vector<int>& contacts) {
+  std::vector<int> rows = contacts;
+  for (const int i : contacts) {
+    for (int t = 0; t < problem.tangents; ++t) rows.push_back(problem.tangent(i) + t);
+  }
+  return rows;
+}
+
+/// The impact of some contacts alone.
+ImpactProblem part_of(const ImpactProblem& problem, const std::vector<int>& contacts) {
+  const std::vector<int> rows = rows_of(problem, contacts);
+  ImpactProblem part = problem;
+  part.mu = problem.mu(contacts);
+  if (problem.G.size()) part.G = problem.G(rows, rows);
+  if (problem.c.size()) part.c = problem.c(rows);
+  if (problem.e.size()) part.e = problem.e(contacts);
+  return part;
+}
+
+}  // namespace
+
+bool pointed(const ImpactProblem& problem) {
+  for (const std::vector<int>& group : groups_of(problem)) {
+    const ImpactProblem part = part_of(problem, group);
+    if (!(least_motion(part.G, part).square > kPointed)) return false;
+  }
+  return true;
+}
+
+namespace {
+
+FrictionCone cone_of_group(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
   const LeastMotion least = least_motion(J * Mdag * J.transpose(), problem);
   FrictionCone cone{.pointed = least.square > kPointed};
   if (!cone.pointed) {
@@ -113,11 +185,38 @@ FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const Impact
   return cone;
 }
 
+}  // namespace
+
+// Groups that move different coordinates move along r without each other: the shortest r of all is
+// the sum of theirs.
+FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
+  const MatrixXd moves = Mdag * J.transpose();
+  MatrixXd touches = MatrixXd::Zero(problem.contacts(), J.cols());
+  for (int i = 0; i < problem.contacts(); ++i) {
+    for (const int row : problem.rows(i))
+      touches.row(i) += moves.col(row).transpose().cwiseAbs() + J.row(row).cwiseAbs();
+  }
+  FrictionCone cone{.pointed = true, .r = VectorXd::Zero(J.cols())};
+  for (const std::vector<int>& group : groups_of(touches)) {
+    const std::vector<int> rows = rows_of(problem, group);
+    const FrictionCone own = cone_of_group(Mdag, J(rows, Eigen::all), part_of(problem, group));
+    if (!own.pointed) {
+      VectorXd jam = VectorXd::Zero(J.rows());
+      jam(rows) = own.jam;
+      return {.pointed = false, .r = {}, .jam = jam};
+    }
+    cone.r += own.r;
+  }
+  return cone;
+}
+
 double termination_constant(const FrictionCone& cone, int contacts, double h, double sigma) {
   return 4 * std::ceil((contacts + 1) * cone.r.norm() / (h * std::sqrt(sigma)));
 }
 
-Redundancy redundancy(const ImpactProblem& problem) {
+namespace {
+
+Redundancy redundancy_of_group(const ImpactProblem& problem) {
   Redundancy result;
   // rows that carry impulses: a contact without friction has none along its tangents
   std::vector<int> rows, contact;
@@ -128,20 +227,32 @@ Redundancy redundancy(const ImpactProblem& problem) {
     }
   }
   const MatrixXd G = equilibrated(problem.G, problem).first(rows, rows);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(G);
-  const double largest = eigen.eigenvalues().maxCoeff();
+  const linear::SymmetricEigen eigen = linear::symmetric_eigen(G);
+  const double largest = eigen.values.maxCoeff();
   std::vector<bool> involved(problem.contacts(), false);
   for (int k = 0; k < G.rows(); ++k) {
-    if (eigen.eigenvalues()[k] > 1e-11 * largest) continue;
+    if (eigen.values[k] > 1e-11 * largest) continue;
     ++result.rows;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (std::abs(eigen.eigenvectors()(static_cast<int>(r), k)) > 1e-7)
-        involved[contact[r]] = true;
+      if (std::abs(eigen.vectors(static_cast<int>(r), k)) > 1e-7) involved[contact[r]] = true;
     }
   }
   for (int i = 0; i < problem.contacts(); ++i) {
     if (involved[i]) result.contacts.push_back(i);
   }
+  return result;
+}
+
+}  // namespace
+
+Redundancy redundancy(const ImpactProblem& problem) {
+  Redundancy result;
+  for (const std::vector<int>& group : groups_of(problem)) {
+    const Redundancy own = redundancy_of_group(part_of(problem, group));
+    result.rows += own.rows;
+    for (const int i : own.contacts) result.contacts.push_back(group[i]);
+  }
+  std::sort(result.contacts.begin(), result.contacts.end());
   return result;
 }
 

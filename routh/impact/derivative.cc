@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/linear/decompose.h"
+
 namespace routh {
 namespace {
 
@@ -54,12 +56,11 @@ OutcomeDerivative::OutcomeDerivative(const ImpactProblem& problem, const Outcome
   read(p, impulse);
   if (!corners_.empty()) {
     // without the part of the impulses that cancels: solvers end in corners of what is possible
-    const Eigen::JacobiSVD<MatrixXd> svd(p.G, Eigen::ComputeFullV);
+    const linear::SingularValues svd = linear::singular_values(p.G);
     VectorXd least = impulse;
     for (Eigen::Index k = 0; k < p.c.size(); ++k) {
-      const auto cancels = svd.matrixV().col(k);
-      if (svd.singularValues()[k] <= kSingular * svd.singularValues()[0])
-        least -= cancels.dot(impulse) * cancels;
+      const auto cancels = svd.V.col(k);
+      if (svd.values[k] <= kSingular * svd.values[0]) least -= cancels.dot(impulse) * cancels;
     }
     const std::vector<int> before = corners_;
     if (residual(p, least) <= kOutcome) read(p, least);
@@ -70,17 +71,17 @@ OutcomeDerivative::OutcomeDerivative(const ImpactProblem& problem, const Outcome
   }
 
   system_ = by_impulse_ + by_c_plus_ * p.G;
-  const Eigen::JacobiSVD<MatrixXd> svd(system_, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const VectorXd& size = svd.singularValues();
+  const linear::SingularValues svd = linear::singular_values(system_);
+  const VectorXd& size = svd.values;
   VectorXd inverse = VectorXd::Zero(size.size());
   for (Eigen::Index k = 0; k < size.size(); ++k) {
     if (size[k] > kSingular * size[0]) {
       inverse[k] = 1 / size[k];
-    } else if ((p.G * svd.matrixV().col(k)).cwiseAbs().maxCoeff() > kUnmoved) {
+    } else if ((p.G * svd.V.col(k)).cwiseAbs().maxCoeff() > kUnmoved) {
       determined_ = false;
     }
   }
-  inverse_ = svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
+  inverse_ = svd.V * inverse.asDiagonal() * svd.U.transpose();
 }
 
 void OutcomeDerivative::read(const ImpactProblem& p, const VectorXd& impulse) {

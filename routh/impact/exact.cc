@@ -1,19 +1,13 @@
 #include "routh/impact/exact.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <list>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 
-#include "routh/impact/automaton.h"
 #include "routh/impact/policy.h"
+#include "routh/impact/reachability.h"
 #include "routh/impact/sequential.h"
 #include "routh/impact/simultaneous.h"
 
@@ -25,254 +19,78 @@ using Clock = std::chrono::steady_clock;
 
 /// An outcome of another law this near to the set, relative to the velocities, is in it.
 constexpr double kContained = 1e-6;
+/// Polyhedra before hulls are tried for the first time, and how many more of them than of hulls.
+constexpr int kFirst = 40, kHullsFewer = 4;
+/// Parts of a piece of hulls that are looked for in what was reached.
+constexpr int kParts = 1000;
 
-/// Thrown out of the middle of a polyhedral operation.
-struct Abandoned : ppl::Throwable {
-  void throw_me() const override { throw *this; }
-};
+/// Thrown out of the middle of the work.
+struct Abandoned {};
 
-/// Ends polyhedral operations at a deadline, or when the caller says so: the library looks at a
-/// global pointer inside of its long loops.
+/// Ends work at a deadline, or when the caller says so.
 class Watch {
  public:
-  explicit Watch(std::function<bool()> stop)
-      : stop_(std::move(stop)), thread_([this] { look(); }) {}
-  ~Watch() {
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
-    ppl::abandon_expensive_computations = nullptr;
-  }
+  explicit Watch(std::function<bool()> stop) : stop_(std::move(stop)) {}
 
-  void until(Clock::time_point deadline) {
-    const std::lock_guard lock(mutex_);
-    deadline_ = deadline;
-    if (!stopped_) ppl::abandon_expensive_computations = nullptr;
-  }
+  void until(Clock::time_point deadline) { deadline_ = deadline; }
   bool stopped() const { return stopped_; }
-
- private:
+  /// Throws where it is time to.
   void look() {
-    std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, std::chrono::milliseconds(5), [this] { return done_; })) {
-      if (stop_ && !stopped_ && stop_()) stopped_ = true;
-      if (stopped_ || Clock::now() >= deadline_) ppl::abandon_expensive_computations = &abandoned_;
-    }
+    const Clock::time_point now = Clock::now();
+    if (stop_ && !stopped_ && now >= next_) stopped_ = stop_(), next_ = now + kBetween;
+    if (stopped_ || now >= deadline_) throw Abandoned{};
   }
-
-  const Abandoned abandoned_;
-  std::function<bool()> stop_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  Clock::time_point deadline_ = Clock::time_point::max();
-  bool done_ = false;
-  std::atomic<bool> stopped_ = false;
-  std::thread thread_;
-};
-
-/// Reachability: a list of (cell, polyhedron from which it is entered) still to be followed, and
-/// what was reached in each cell.
-class Reachability {
- public:
-  /// With `merging` all that is reached in a cell is replaced by its convex hull and, if that keeps
-  /// growing, widened: more than the truth, but it comes to an end. Nothing that is reached lies
-  /// outside of `bounds`.
-  Reachability(const Automaton& automaton, ppl::Constraint_System bounds, bool merging)
-      : automaton_(automaton), bounds_(std::move(bounds)), merging_(merging) {
-    open_.push_back({automaton_.start_cell(), automaton_.start(), 0});
-  }
-
-  /// Follows the flow until nothing new is found; false when the budget is spent before.
-  bool run(int max_polyhedra) {
-    while (!open_.empty()) {
-      if (polyhedra_ >= max_polyhedra) return false;
-      // the largest first: it contains much of what comes later
-      const auto largest =
-          std::max_element(open_.begin(), open_.end(),
-                           [](const Open& a, const Open& b) { return a.dimension < b.dimension; });
-      std::list<Open> next;
-      next.splice(next.begin(), open_, largest);
-      follow(next.front().cell, next.front().entered);
-    }
-    return true;
-  }
-
-  const std::map<Cell, std::vector<Polyhedron>>& final() const { return final_; }
-  int cells() const { return static_cast<int>(reached_.size() + final_.size()); }
-  int polyhedra() const { return polyhedra_; }
 
  private:
-  /// A cell, and from where it is entered.
-  struct Open {
-    Cell cell;
-    Polyhedron entered;
-    ppl::dimension_type dimension;
-  };
-  void open(const Cell& cell, const Polyhedron& entered) {
-    open_.push_back({cell, entered, entered.affine_dimension()});
-  }
-
-  /// Keeps p unless it is known; forgets what it contains.
-  bool insert(const Cell& cell, Polyhedron& p, std::vector<Polyhedron>& list) {
-    for (const Polyhedron& known : list) {
-      if (known.contains(p)) return false;
-    }
-    if (merging_ && !list.empty()) {
-      for (const Polyhedron& known : list) p.poly_hull_assign(known);
-      if (list.size() == 1 && ++merged_[cell] > 3) {
-        p.limited_H79_extrapolation_assign(list.front(), bounds_);
-        p.add_constraints(automaton_.region(cell));
-      }
-    }
-    std::erase_if(list, [&](const Polyhedron& known) { return p.contains(known); });
-    list.push_back(p);
-    return true;
-  }
-
-  /// P ⊕ cone of the flow of a cell.
-  Polyhedron carried(const Polyhedron& p, const Cell& cell) {
-    auto known = flows_.find(cell);
-    if (known == flows_.end()) known = flows_.emplace(cell, automaton_.flow(cell)).first;
-    Polyhedron result = p;
-    result.time_elapse_assign(known->second);
-    return result;
-  }
-
-  void follow(const Cell& cell, Polyhedron& entered) {
-    ++polyhedra_;
-    if (!automaton_.colliding(cell)) {
-      insert(cell, entered, final_[cell]);
-      return;
-    }
-    // what is entered once more leads nowhere new
-    if (!merging_) {
-      std::vector<Polyhedron>& before = entered_[cell];
-      for (const Polyhedron& known : before) {
-        if (known.contains(entered)) return;
-      }
-      before.push_back(entered);
-    }
-    // all that the flow reaches inside the cell; a hull may have made that more
-    Polyhedron beyond = carried(entered, cell);
-    std::vector<char> leaves = leaving(beyond, cell);
-    Polyhedron inside = beyond;
-    for (std::size_t i = 0; i < cell.size(); ++i) {
-      if (leaves[i]) inside.add_constraint(automaton_.side(static_cast<int>(i), cell[i]));
-    }
-    if (inside.is_empty() || !insert(cell, inside, reached_[cell])) return;
-    if (merging_) beyond = carried(inside, cell), leaves = leaving(beyond, cell);
-
-    // onto the cell's faces: some velocities become zero
-    leave_to_faces(cell, leaves, 0, cell, beyond);
-    // into the cells around it: some velocities that were zero take a sign
-    enter_around(cell, 0, cell, inside);
-  }
-
-  /// Which signs of a cell a polyhedron does not keep by itself.
-  std::vector<char> leaving(const Polyhedron& p, const Cell& cell) const {
-    std::vector<char> leaves(cell.size(), 0);
-    for (std::size_t i = 0; i < cell.size(); ++i)
-      leaves[i] = cell[i] != kAny && automaton_.leaves(p, static_cast<int>(i), cell[i]);
-    return leaves;
-  }
-
-  /// Every way to make some of the nonzero signs from index i on zero; `there` obeys the signs
-  /// before i.
-  void leave_to_faces(const Cell& from, const std::vector<char>& leaves, std::size_t i,
-                      const Cell& to, const Polyhedron& there) {
-    ppl::maybe_abandon();  // there may be many ways
-    while (i < from.size() && !leaves[i]) ++i;
-    if (i == from.size()) {
-      if (to != from && !there.is_empty()) open(to, there);
-      return;
-    }
-    if (there.is_empty()) return;
-    Polyhedron kept = there;
-    kept.add_constraint(automaton_.side(static_cast<int>(i), from[i]));
-    leave_to_faces(from, leaves, i + 1, to, kept);
-    if (from[i] != 0 && automaton_.can_move(from, static_cast<int>(i), -from[i])) {
-      Cell face = to;
-      face[i] = 0;
-      Polyhedron on_face = there;
-      on_face.add_constraint(automaton_.side(static_cast<int>(i), 0));
-      leave_to_faces(from, leaves, i + 1, face, on_face);
-    }
-  }
-
-  /// Every way to give some of the zero signs from index i on a sign that the flow there can give
-  /// them.
-  void enter_around(const Cell& from, std::size_t i, const Cell& to, const Polyhedron& inside) {
-    ppl::maybe_abandon();
-    if (i == from.size()) {
-      if (to != from && automaton_.possible(to) && enterable(from, to)) open(to, inside);
-      return;
-    }
-    enter_around(from, i + 1, to, inside);
-    if (from[i] != 0) return;
-    for (const signed char sign : {-1, 1}) {
-      Cell around = to;
-      around[i] = sign;
-      enter_around(from, i + 1, around, inside);
-    }
-  }
-
-  bool enterable(const Cell& from, const Cell& to) {
-    const auto [known, fresh] = enterable_.try_emplace({from, to}, false);
-    if (fresh) known->second = automaton_.can_enter(from, to);
-    return known->second;
-  }
-
-  const Automaton& automaton_;
-  ppl::Constraint_System bounds_;
-  bool merging_;
-  std::list<Open> open_;
-  std::map<Cell, std::vector<Polyhedron>> entered_, reached_, final_;
-  std::map<Cell, Polyhedron> flows_;
-  std::map<Cell, int> merged_;
-  std::map<std::pair<Cell, Cell>, bool> enterable_;
-  int polyhedra_ = 0;
+  static constexpr std::chrono::milliseconds kBetween{5};
+  std::function<bool()> stop_;
+  Clock::time_point deadline_ = Clock::time_point::max(), next_{};
+  bool stopped_ = false;
 };
 
-/// A closed piece with its cell, which is empty where the piece spans several.
-struct Piece {
-  Cell cell;
-  ppl::C_Polyhedron closed;
-};
-
-ppl::C_Polyhedron closed(Polyhedron p) {
-  p.topological_closure_assign();
-  return ppl::C_Polyhedron(p);
-}
-
-/// Joins pieces of one cell whose union is convex, then drops what lies inside another piece.
-void simplify(std::vector<Piece>& pieces) {
-  const auto erase = [&](std::size_t j, std::size_t& i) {
-    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(j));
-    if (j < i) --i;
+/// Joins pieces of one mode whose union is convex, and drops what lies inside another piece.
+void simplify(std::vector<FinalPiece>& pieces, const lcp::Pause& pause) {
+  const auto drop_inner = [&] {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      for (std::size_t j = 0; j < pieces.size();) {
+        pause();
+        if (i != j && pieces[i].hull.contains(pieces[j].hull.rows())) {
+          pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(j));
+          if (j < i) --i;
+        } else {
+          ++j;
+        }
+      }
+    }
   };
+  const auto join = [&](FinalPiece& a, const FinalPiece& b) {
+    if (a.modes != b.modes) return false;
+    std::optional<lcp::Cone> both = lcp::convex_union(a.hull, b.hull, pause);
+    if (both) a.hull = std::move(*both);
+    return both.has_value();
+  };
+  drop_inner();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     for (std::size_t j = 0; j < pieces.size();) {
-      if (i != j && pieces[i].cell == pieces[j].cell &&
-          pieces[i].closed.upper_bound_assign_if_exact(pieces[j].closed)) {
-        erase(j, i);
+      if (i != j && join(pieces[i], pieces[j])) {
+        pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(j));
+        if (j < i) --i;
         j = 0;  // what did not fit before may fit now
       } else {
         ++j;
       }
     }
   }
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    for (std::size_t j = 0; j < pieces.size();) {
-      if (i != j && pieces[i].closed.contains(pieces[j].closed)) {
-        erase(j, i);
-      } else {
-        ++j;
-      }
-    }
-  }
+  drop_inner();
+}
+
+bool all_covered(const std::vector<FinalPiece>& pieces, const std::vector<FinalPiece>& by,
+                 const lcp::Pause& pause) {
+  std::vector<lcp::Cone> cones;
+  for (const FinalPiece& piece : by) cones.push_back(piece.hull);
+  return std::all_of(pieces.begin(), pieces.end(), [&](const FinalPiece& piece) {
+    return covered(piece.hull, cones, kParts, pause);
+  });
 }
 
 /// A simultaneous outcome in the plane whose impulse may be given evenly: all that pushes at the
@@ -325,8 +143,6 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
     throw std::invalid_argument("exact: max_polyhedra must be positive");
   if (!(options.max_seconds > 0))
     throw std::invalid_argument("exact: max_seconds must be positive");
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
   const auto began = Clock::now();
   const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
   const int m = problem.contacts();
@@ -351,70 +167,77 @@ ExactResult exact(const ImpactProblem& problem, const ExactOptions& options) {
   };
 
   // jamming: impulses that cancel would let the flow stand still or run forever
-  std::optional<Automaton> made;
+  const lcp::Pause pause = [&] { watch.look(); };
+  std::optional<OrderSpace> space;
+  std::optional<Reachability> all, hulls;
   bool pointed = false;
   if (!within(1, [&] {
-        made.emplace(problem, options.precision);
-        return pointed = made->pointed(), true;
+        space.emplace(RationalImpact(problem, options.precision));
+        all.emplace(*space, false, pause);
+        return pointed = !space->exact.decided || all->pointed(), true;
       }))
     return finish(ExactStatus::kIncomplete);
-  const Automaton& automaton = *made;
-  if (!automaton.decided()) {
+  if (!space->exact.decided) {
     result.hidden = true;
     return finish(ExactStatus::kIncomplete);
   }
   if (!pointed) return finish(ExactStatus::kJammed);
 
-  // the exact fixed point, or else one over widened hulls, or else what energy and the friction
-  // cone allow; what was abandoned is not used any more
-  const ppl::Constraint_System bounds = automaton.energy_bounds();
-  std::vector<Piece> pieces;
-  const auto fixed_point = [&](double share, bool merging) {
-    Reachability reach(automaton, bounds, merging);
-    const bool ended = within(share, [&] {
-      if (!reach.run(options.max_polyhedra)) return false;
-      for (const auto& [cell, list] : reach.final()) {
-        for (const Polyhedron& p : list) pieces.push_back({cell, closed(p)});
+  // the exact fixed point. Where it is far, hulls often have one nearby; when what they contain has
+  // all been reached, that is the set
+  std::vector<FinalPiece> pieces, outer;
+  bool exact = false, contained = false;
+  // any of it may be abandoned: what is said to be found comes last
+  const auto hull_all = [&](int most) {
+    if (!hulls->run(most)) return;
+    outer = hulls->final_pieces();
+    contained = true;
+    simplify(outer, pause);
+  };
+  (void)within(0.5, [&] {
+    for (int most = std::min(kFirst, options.max_polyhedra);;) {
+      const bool ended = all->run(most);
+      if (!ended && !contained) {
+        if (!hulls) hulls.emplace(*space, true, pause);
+        hull_all(std::max(1, most / kHullsFewer));
       }
-      return true;
-    });
-    if (!ended) pieces.clear();
-    result.cells = std::max(result.cells, reach.cells());
-    result.polyhedra += reach.polyhedra();
-    return ended;
-  };
-  const auto anything = [&] {
-    Polyhedron all = automaton.start();
-    all.time_elapse_assign(automaton.flow(automaton.anywhere()));
-    for (int i = 0; i < m; ++i) all.add_constraint(automaton.not_approaching(i));
-    pieces.push_back({{}, closed(all)});
-    return true;
-  };
-  // widening may have let a piece go to infinity, energy does not
-  const auto bounded = [&] {
-    for (Piece& piece : pieces) {
-      if (!piece.closed.is_bounded()) piece.closed.add_constraints(bounds);
+      if (ended || contained) {
+        pieces = all->final_pieces();
+        if (!ended) simplify(pieces, pause);
+        exact = ended || all_covered(outer, pieces, pause);
+      }
+      if (exact || most >= options.max_polyhedra) return true;
+      most = most > options.max_polyhedra / 2 ? options.max_polyhedra : 2 * most;
     }
-    return true;
-  };
-  const bool exact = fixed_point(0.5, false) && within(0.6, bounded);
-  const bool found = exact || (fixed_point(0.3, true) && within(0.6, bounded)) ||
-                     within(0.9, [&] { return pieces.clear(), anything() && bounded(); });
+  });
+  result.cells = all->locations();
+  result.polyhedra = all->polyhedra();
+  // else hulls, or else what energy and the friction cone allow
+  const bool found = exact || contained ||
+                     within(0.3,
+                            [&] {
+                              hulls.emplace(*space, true, pause);
+                              hull_all(options.max_polyhedra);
+                              return contained;
+                            }) ||
+                     within(0.9, [&] { return outer = all->anything(), true; });
+  if (hulls) result.polyhedra += hulls->polyhedra();
   if (!found) return finish(ExactStatus::kIncomplete);
+  if (!exact) pieces = std::move(outer);
 
   // fewer pieces, where that can be done in time
-  std::vector<Piece> fewer = pieces;
-  if (within(0.6, [&] { return simplify(fewer), true; })) pieces = std::move(fewer);
+  std::vector<FinalPiece> fewer = pieces;
+  if (within(0.6, [&] { return simplify(fewer, pause), true; })) pieces = std::move(fewer);
 
   const bool listed = within(1, [&] {
-    for (const Piece& piece : pieces) {
+    for (const FinalPiece& piece : pieces) {
       Polytope out;
-      out.dimension = static_cast<int>(piece.closed.affine_dimension());
-      for (const ppl::Generator& g : piece.closed.minimized_generators()) {
-        if (g.is_point()) out.corners.push_back(automaton.velocity(g));
+      out.dimension = piece.hull.dimension();
+      for (const lcp::IntegerRow& corner : piece.hull.rows()) {
+        pause();
+        out.corners.push_back(all->velocity(corner));
       }
-      for (int i = 0; i < m && !piece.cell.empty(); ++i)
-        out.modes.push_back(automaton.state(piece.cell, i, out.corners));
+      out.modes = piece.modes;
       result.pieces.push_back(std::move(out));
     }
     return true;

@@ -7,17 +7,17 @@
 #include "routh/impact/polytopes.h"
 #include "routh/impact/problem.h"
 
-/// The exact set of outcomes of P1's differential inclusion (39), by polyhedral reachability. An
-/// optional component: it needs the Parma Polyhedra Library. docs/exact-sets.md explains the
-/// construction.
+/// The exact set of outcomes of P1's differential inclusion (39), by polyhedral reachability.
+/// docs/exact-sets.md explains the construction; tests/referee/ computes the same by another
+/// library and another partition.
 ///
 ///   ċ ∈ conv{ G_n,i - μ_i G_t,i Unit(ct_i) : cn_i ≤ 0 }   while some cn_i < 0
 ///
-/// The signs of all cn_i, ct_i cut contact space into cells; in a cell the directions d_1 .. d_k
-/// are constant. From a polyhedron P the flow reaches exactly (P ⊕ cone(d_1 .. d_k)) ∩ cell,
-/// because straight lines stay in convex cells; it then enters the neighbouring cells. Iterated to
-/// a fixed point over the cells that are reached, in rational arithmetic and with strict faces,
-/// this is the set. States with every cn_i ≥ 0 are final.
+/// Contacts that are open, slide one way or the other or rest make locations, closed and convex; in
+/// one the directions d_1 .. d_k are constant. From a polytope E in it the flow reaches exactly
+/// (E ⊕ cone(d_1 .. d_k)) ∩ L, because straight lines stay in convex sets; what it shares with
+/// neighbouring locations enters those. Iterated to a fixed point, in rational arithmetic, this is
+/// the set. States where no closed contact approaches are final.
 namespace routh {
 
 struct ExactOptions {
@@ -27,7 +27,7 @@ struct ExactOptions {
   int max_polyhedra = 5000;  ///< budget of the exact iteration, and again of what contains the set
   /// Budget of all: half for the exact iteration, the rest for what contains the set.
   double max_seconds = 60;
-  /// Asked every few milliseconds, from another thread; true ends the work at once.
+  /// Asked every few milliseconds, from the same thread; true ends the work at once.
   std::function<bool()> stop = {};
 };
 
@@ -37,7 +37,7 @@ enum class ExactStatus {
   kJammed,      ///< the friction cone is not pointed: the impact need not end, nothing was computed
   kIncomplete,  ///< the time was spent, `stop` said so, or rounding hides the set: no pieces
 };
-/// Here, because programs without exact sets name them too.
+/// In words, as JSON has them.
 inline std::string_view to_string(ExactStatus status) {
   switch (status) {
     case ExactStatus::kExact:
@@ -56,7 +56,7 @@ struct [[nodiscard]] ExactResult {
   ExactStatus status = ExactStatus::kExact;
   /// None inside another, unless the time was spent before all were compared.
   std::vector<Polytope> pieces;
-  int cells = 0;      ///< visited
+  int cells = 0;      ///< locations visited
   int polyhedra = 0;  ///< computed on the way
   double seconds = 0;
   bool stopped = false;  ///< `stop` said so
@@ -67,8 +67,8 @@ struct [[nodiscard]] ExactResult {
 
 /// In the plane for up to 100 contacts, in space, with the linearised friction cone, whose edges
 /// multiply the cells, for one or two; throws std::invalid_argument for more. The order of contacts
-/// does not matter; large friction (μ = 1e5) does not harm. Calls from several threads wait for
-/// each other: the library beneath can be told to abandon its work only as a whole.
+/// does not matter; large friction (μ = 1e5) does not harm. Several threads may call it at once:
+/// nothing is shared between calls.
 ExactResult exact(const ImpactProblem& problem, const ExactOptions& options = {});
 
 }  // namespace routh

@@ -17,14 +17,14 @@ using Eigen::VectorXd;
 constexpr std::int64_t kPrograms = 4000;  // of the search for orders, for each velocity
 constexpr int kGrown = 100;               // orders drawn at random beside it
 constexpr std::size_t kOrders = 400;
-constexpr std::size_t kWidened = 60;  // orders that are made to reach several extremes
-constexpr int kClimbs = 5;            // forms they climb along, one after the other
-constexpr std::int64_t kClimb = 60;   // programs of one climb
-constexpr std::size_t kPhases = 30;   // of an order that is made longer
-constexpr std::size_t kCorners = 40;  // of one order
+constexpr std::size_t kWidened = 60;         // orders that are made to reach several extremes
+constexpr int kClimbs = 5;                   // forms they climb along, one after the other
+constexpr std::int64_t kClimbPrograms = 60;  // programs of one climb
+constexpr std::size_t kPhases = 30;          // of an order that is made longer
+constexpr std::size_t kCornersOfOrder = 40;  // of one order
 constexpr int kMixtures = 12;         // forms that corners are looked for along, beside velocities
 constexpr double kReplayed = 1e-9;    // a path that violates the inclusion by more is left out
-constexpr double kSame = 1e-9;        // corners nearer to each other, relative
+constexpr double kSameCorner = 1e-9;  // corners nearer to each other, relative
 constexpr double kLeast = 0.02;       // of the largest order: the share of an order of one corner
 
 /// Impulses of the phases of a path, in the user's units.
@@ -122,7 +122,8 @@ ExtremeDraws::ExtremeDraws(const ImpactProblem& problem, std::uint64_t seed,
       OrderPath tried = wide;
       tried.mixture.clear();
       if (!search.optimise(tried, towards)) break;
-      search.climb(tried, towards, drawn, search.programs() + kClimb, OrderSearch::Keep::kOrder);
+      search.climb(tried, towards, drawn, search.programs() + kClimbPrograms,
+                   OrderSearch::Keep::kOrder);
       wide = std::move(tried);
     }
     take(wide);
@@ -135,7 +136,7 @@ ExtremeDraws::ExtremeDraws(const ImpactProblem& problem, std::uint64_t seed,
       for (int i = 0; i < problem.contacts(); ++i) states.push_back(space.label(location, i).state);
     }
     for (const VectorXd& form : forms) {
-      if (pool.corners.size() == kCorners || ended()) break;
+      if (pool.corners.size() == kCornersOfOrder || ended()) break;
       OrderPath corner = path;
       corner.mixture.clear();
       if (search.optimise(corner, {SearchTarget::kLinear, form}))
@@ -172,7 +173,7 @@ bool ExtremeDraws::add(Pool& pool, const Corner& corner) const {
   if (!(replay(problem_, phases) <= kReplayed)) return false;
   const VectorXd& c = phases.back().c;
   for (const Corner& other : pool.corners) {
-    if ((other.c_plus - c).norm() <= kSame * problem_.c.norm()) return false;
+    if ((other.c_plus - c).norm() <= kSameCorner * problem_.c.norm()) return false;
   }
   pool.corners.push_back({corner.impulse, c});
   return true;

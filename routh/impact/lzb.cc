@@ -61,7 +61,7 @@ struct Distribution {
   }
 };
 
-constexpr int kFiner = 5;  // of the steps
+constexpr int kFinerStep = 5;  // of the steps
 
 LzbResult with_steps(const ImpactProblem& problem, const LzbOptions& options, int steps,
                      bool with_path) {
@@ -106,7 +106,7 @@ LzbResult lzb(const ImpactProblem& problem, const LzbOptions& options, bool with
   result = with_steps(problem, options, options.steps, with_path);
   const double speed = problem.c.lpNorm<Eigen::Infinity>();
   result.change = HUGE_VAL;
-  for (int halving = 1; halving <= kFiner && result.change > options.tolerance; ++halving) {
+  for (int halving = 1; halving <= kFinerStep && result.change > options.tolerance; ++halving) {
     LzbResult finer = with_steps(problem, options, options.steps << halving, with_path);
     if (!finer.finished) break;
     finer.change = (finer.outcome.c_plus - result.outcome.c_plus).lpNorm<Eigen::Infinity>() / speed;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <complex>
 
+#include "routh/linear/decompose.h"
+
 namespace routh {
 namespace {
 
@@ -43,13 +45,14 @@ std::optional<std::vector<double>> zeros(const Turn& turn) {
   const std::array<double, 5> p{A.imag() + B.imag() + turn.C, -2 * A.real() - 4 * B.real(),
                                 -6 * B.imag() + 2 * turn.C, -2 * A.real() + 4 * B.real(),
                                 -A.imag() + B.imag() + turn.C};
-  Eigen::Matrix4d companion = Eigen::Matrix4d::Zero();
+  Eigen::MatrixXd companion = Eigen::MatrixXd::Zero(4, 4);
   for (int k = 0; k < 4; ++k) {
     companion(k, 3) = -p[k] / p[4];
     if (k > 0) companion(k, k - 1) = 1;
   }
   std::vector<double> angles;
-  for (const Complex& root : companion.eigenvalues()) {
+  const Eigen::VectorXcd roots = linear::eigenvalues(companion);
+  for (const Complex& root : roots) {
     const double size = 1 + std::norm(root), beside = std::abs(root.imag());
     if (beside > kNearly * size) continue;
     double t = root.real();
@@ -74,9 +77,8 @@ std::optional<std::vector<Outcome>> outcomes_of_one(const ImpactProblem& given, 
   const ImpactProblem& p = units.problem;
   const double mu = p.mu[0], cn = p.c[0], Gnn = p.G(0, 0);
   const Eigen::Matrix3d G = p.G;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(G, Eigen::EigenvaluesOnly);
-  if (std::abs(cn) <= kTouches || !(eigen.eigenvalues()[0] > kHeld * eigen.eigenvalues()[2]))
-    return {};
+  const Eigen::VectorXd moved = linear::symmetric_eigenvalues(G);
+  if (std::abs(cn) <= kTouches || !(moved[0] > kHeld * moved[2])) return {};
 
   const Complex w(p.c[1], p.c[2]), g(G(1, 0), G(2, 0));
   const Complex q(0.5 * (G(1, 1) - G(2, 2)), G(1, 2));  // Gtt e = tr Gtt / 2 z + q z̄

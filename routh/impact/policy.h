@@ -101,6 +101,9 @@ inline double judged_step(int tangents, double m) {
 /// **Exact sets.** Contacts they are tried for at all, and those whose other laws give a second
 /// opinion that costs nothing beside them.
 inline constexpr int kExact = 100, kExactInSpace = 2, kSecondOpinion = 3;
+/// And contacts in the plane up to which every question whether an outcome is unique asks for the
+/// exact set, within a budget of so many polyhedra.
+inline constexpr int kQuickSet = 3, kQuickPolyhedra = 500;
 
 /// **Hybrid executions** try every mode of the contacts that touch: five rough ones at rest (4^5),
 /// thirteen smooth ones; beyond that they refuse.

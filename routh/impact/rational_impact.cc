@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "routh/lcp/square_system.h"
+#include "routh/linear/decompose.h"
 
 namespace routh {
 namespace {
@@ -98,8 +99,7 @@ RationalVector relation(const MatrixXd& basis, const VectorXd& g, double noise,
     if (std::abs(t[k]) > noise) rest.push_back(k);
   }
   x.setZero();
-  if (!rest.empty())
-    x(rest) = MatrixXd(basis(Eigen::all, rest)).colPivHouseholderQr().solve(g).eval();
+  if (!rest.empty()) x(rest) = linear::basic_solution(MatrixXd(basis(Eigen::all, rest)), g);
   if (!confirmed(x)) x = t;
   for (int k = 0; k < rank; ++k) row[k] = number(x[k], 1);
   return row;

@@ -13,6 +13,7 @@
 #include "routh/impact/same_outcome.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/single.h"
+#include "routh/linear/decompose.h"
 
 namespace routh {
 namespace {
@@ -68,11 +69,11 @@ Hit hit_at_once(const ImpactProblem& at, int contact) {
 /// x of A x = b, A positive semi-definite of one or two rows, with nothing along directions that A
 /// moves by less than `none`: those of a body that can only move where its normal moves too.
 VectorXd solve_where_it_moves(const Eigen::MatrixXd& A, const VectorXd& b, double none) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(A);
+  const linear::SymmetricEigen eigen = linear::symmetric_eigen(A);
   VectorXd x = VectorXd::Zero(b.size());
   for (Eigen::Index k = 0; k < b.size(); ++k) {
-    if (const double by = eigen.eigenvalues()[k]; by > none)
-      x += eigen.eigenvectors().col(k) * (eigen.eigenvectors().col(k).dot(b) / by);
+    if (const double by = eigen.values[k]; by > none)
+      x += eigen.vectors.col(k) * (eigen.vectors.col(k).dot(b) / by);
   }
   return x;
 }

@@ -13,10 +13,12 @@
 #include <thread>
 
 #include "routh/impact/bounce_walk.h"
+#include "routh/impact/energy_known.h"
 #include "routh/impact/extreme_draws.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/step_table.h"
 #include "routh/impact/stepwise.h"
+#include "routh/impact/walk_device.h"
 
 namespace routh {
 namespace {
@@ -26,6 +28,12 @@ using Eigen::VectorXd;
 
 constexpr std::size_t kBatch = 256;        // samples a thread takes at a time
 constexpr std::size_t kTrail = 4'000'000;  // numbers their recorded paths may take
+// samples a device takes at a time, of which totals are wanted, and of which all is
+constexpr std::uint64_t kDeviceBatch = 1 << 24, kDeviceKept = 1 << 18;
+
+/// Fewer samples than this do not repay the trial walks of a table: of two contacts these take
+/// 0.4 ms and save 40 ns a sample, of five 0.3 s and 1 ms.
+std::uint64_t fewest_for_trials(int contacts) { return contacts <= 2 ? 4096 : 256; }
 
 /// One more sample.
 template <class Velocity>
@@ -45,23 +53,6 @@ void add(SetTotals& totals, const Velocity& c, bool ended, int steps, int ambigu
   totals.c_max = totals.c_max.cwiseMax(c);
 }
 
-void merge(SetTotals& totals, const SetTotals& other) {
-  if (other.terminated > 0) {
-    if (totals.terminated == 0) totals.c_min = other.c_min, totals.c_max = other.c_max;
-    totals.c_min = totals.c_min.cwiseMin(other.c_min);
-    totals.c_max = totals.c_max.cwiseMax(other.c_max);
-  }
-  totals.samples += other.samples;
-  totals.terminated += other.terminated;
-  totals.unsolved += other.unsolved;
-  totals.steps += other.steps;
-  totals.ambiguous_steps += other.ambiguous_steps;
-  totals.ambiguous_samples += other.ambiguous_samples;
-  totals.fallback_steps += other.fallback_steps;
-  totals.most_steps = std::max(totals.most_steps, other.most_steps);
-  totals.max_residual = std::max(totals.max_residual, other.max_residual);
-}
-
 void resize(PackedSamples& packed, int size, std::uint64_t samples) {
   const auto columns = static_cast<Eigen::Index>(samples);
   packed.impulse.resize(size, columns);
@@ -69,12 +60,15 @@ void resize(PackedSamples& packed, int size, std::uint64_t samples) {
   packed.index.resize(samples);
   packed.steps.resize(samples);
   packed.terminated.resize(samples);
+  packed.residual.resize(samples);
 }
 
-void set(PackedSamples& packed, std::uint64_t index, int steps, bool terminated) {
-  packed.index[index] = index;
-  packed.steps[index] = steps;
-  packed.terminated[index] = terminated;
+void set(PackedSamples& packed, std::uint64_t place, std::uint64_t index, int steps,
+         bool terminated, double residual) {
+  packed.index[place] = index;
+  packed.steps[place] = steps;
+  packed.terminated[place] = terminated;
+  packed.residual[place] = residual;
 }
 
 /// Those that are not done.
@@ -84,42 +78,19 @@ void drop(PackedSamples& packed, const std::vector<char>& done) {
     if (!done[i]) continue;
     packed.impulse.col(kept) = packed.impulse.col(i);
     packed.c_plus.col(kept) = packed.c_plus.col(i);
-    set(packed, kept, packed.steps[i], packed.terminated[i]);
-    packed.index[kept++] = packed.index[i];
+    set(packed, kept++, packed.index[i], packed.steps[i], packed.terminated[i], packed.residual[i]);
   }
   packed.impulse.conservativeResize(Eigen::NoChange, kept);
   packed.c_plus.conservativeResize(Eigen::NoChange, kept);
   packed.index.resize(kept), packed.steps.resize(kept), packed.terminated.resize(kept);
+  packed.residual.resize(kept);
 }
 
-/// Is the energy that an impulse takes known? Of bodies whose contacts lie far from each other,
-/// compared with what they move by, rounding of G alone makes more of it than there was: then no
-/// one can tell whether a sample lost energy or gained some.
-class EnergyKnown {
- public:
-  EnergyKnown(const ImpactProblem& problem, const SetOptions& options) : G_(problem.G.cwiseAbs()) {
-    const VectorXd mobility = G_.diagonal();
-    for (Eigen::Index k = 0; k < mobility.size(); ++k) {
-      // what a row alone says of the energy before
-      if (mobility[k] > 0) least_ = std::max(least_, problem.c[k] * problem.c[k] / mobility[k] / 2);
-    }
-    const double all = (options.limit * options.step + options.final_step) *
-                       (1 + problem.mu.maxCoeff()) * mobility.cwiseSqrt().sum();
-    always_ = kNoise * all * all <= kPart * least_;
-  }
-  /// Impulses of all samples are too small to matter.
-  bool always() const { return always_; }
-  bool operator()(const VectorXd& impulse) const {
-    const VectorXd size = impulse.cwiseAbs();
-    return always_ || kNoise * size.dot(G_ * size) <= kPart * least_;
-  }
-
- private:
-  static constexpr double kNoise = 2 * std::numeric_limits<double>::epsilon(), kPart = 0.1;
-  MatrixXd G_;
-  double least_ = 0;
-  bool always_ = false;
-};
+/// Do walks read a table of all modes?
+bool tabulated(const ImpactProblem& problem, const SetOptions& options) {
+  return !problem.bounces() && options.draws != Draws::kExtremes && problem.tangents == 1 &&
+         problem.contacts() <= kMaxWalkContacts && count_modes(problem, true) <= options.max_modes;
+}
 
 void check(const ImpactProblem& problem, const SetOptions& options) {
   validate(problem);
@@ -135,52 +106,102 @@ void check(const ImpactProblem& problem, const SetOptions& options) {
     fail("draws kExtremes have no restitution; e must be zero");
 }
 
+/// Totals of a device, whose velocities are in units of `speed`, residuals of `data`.
+SetTotals totals_of(const WalkTotals& w, int size, double speed, double data) {
+  SetTotals totals;
+  totals.samples = w.walks, totals.terminated = w.terminated, totals.steps = w.steps;
+  totals.ambiguous_steps = w.ambiguous_steps, totals.ambiguous_samples = w.ambiguous_walks;
+  totals.most_steps = w.most_steps, totals.max_residual = w.residual / data;
+  if (w.terminated > 0) {
+    totals.c_min = speed * Eigen::Map<const VectorXd>(w.c_min, size);
+    totals.c_max = speed * Eigen::Map<const VectorXd>(w.c_max, size);
+  }
+  return totals;
+}
+
 }  // namespace
 
-SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
-  check(problem, options);
-  const auto began = std::chrono::steady_clock::now();
-  const int m = problem.contacts(), size = static_cast<int>(problem.c.size());
-  const bool bounces = problem.bounces();
-  const bool by_orders = options.draws == Draws::kExtremes;
-  const bool by_table = !bounces && !by_orders && problem.tangents == 1 && m <= kMaxWalkContacts &&
-                        count_modes(problem, true) <= options.max_modes;
-  SetResult result;
-  result.enumerated =
-      by_table || by_orders || (!bounces && StepwiseWalk::enumerates(problem, options));
+std::string on_device(const ImpactProblem& problem, const SetOptions& options) {
+  if (problem.bounces()) return "samples with restitution";
+  if (options.draws == Draws::kExtremes) return "draws through extreme orders";
+  if (problem.tangents != 1) return "contacts in space";
+  if (!tabulated(problem, options))
+    return "more than " + std::to_string(kMaxWalkContacts) + " contacts";
+  return {};
+}
 
-  // the table of modes, shared by all threads
-  std::optional<StepTable> table;
+/// What all samples share.
+struct SetSampler::Shared {
+  Shared(const ImpactProblem& of, const SetOptions& with)
+      : problem(of), options(with), known(problem, options) {}
+
+  bool table_serves() const { return tabulated(problem, options); }
+
+  ImpactProblem problem;
+  SetOptions options;
+  EnergyKnown known;
+  std::optional<StepTable> table;      // of modes, for all threads
+  std::optional<ExtremeDraws> orders;  // or orders
   WalkTask task;
+  WalkFunction walk = walk_function();
+  bool enumerated = true;
+  bool stopped = false;  // before there was all of it
+};
+
+SetSampler::SetSampler(const ImpactProblem& of, const SetOptions& with) {
+  check(of, with);
+  auto shared = std::make_shared<Shared>(of, with);
+  const ImpactProblem& problem = shared->problem;
+  const SetOptions& options = shared->options;
+  const bool by_orders = options.draws == Draws::kExtremes, by_table = shared->table_serves();
+  shared->enumerated =
+      by_table || by_orders || (!problem.bounces() && StepwiseWalk::enumerates(problem, options));
   if (by_table) {
     // a large table takes long enough to be asked for its end
     std::function<bool()> stopped;
     if (options.progress && count_modes(problem, true) > policy::kTriedAfter)
       stopped = [&] { return !options.progress(0); };
-    table.emplace(problem, options.step, options.final_step, stopped);
-    if (stopped && stopped()) {
-      result.stopped = true;
-      return result;
-    }
-    task = table->task();
-    task.limit = options.limit;
-    task.draws = options.draws;
-    task.seed = options.seed;
+    const bool pruned = options.samples > fewest_for_trials(problem.contacts());
+    shared->table.emplace(problem, options.step, options.final_step, stopped, pruned);
+    shared->stopped = stopped && stopped();
+    shared->task = shared->table->task();
+    shared->task.limit = options.limit;
+    shared->task.draws = options.draws;
+    shared->task.seed = options.seed;
   }
-  // or orders, found once
-  std::optional<ExtremeDraws> orders;
   if (by_orders)
-    orders.emplace(problem, options.seed, [&] { return options.progress && !options.progress(0); });
-  const WalkFunction walk = walk_function();
+    shared->orders.emplace(problem, options.seed,
+                           [&] { return options.progress && !options.progress(0); });
+  shared_ = std::move(shared);
+}
+
+SetResult SetSampler::samples(std::uint64_t begin, std::uint64_t samples) const {
+  const auto began = std::chrono::steady_clock::now();
+  const ImpactProblem& problem = shared_->problem;
+  const SetOptions& options = shared_->options;
+  const std::optional<StepTable>& table = shared_->table;
+  const std::optional<ExtremeDraws>& orders = shared_->orders;
+  const WalkTask& task = shared_->task;
+  const WalkFunction walk = shared_->walk;
+  const EnergyKnown& known = shared_->known;
+  const int m = problem.contacts(), size = static_cast<int>(problem.c.size());
+  const bool bounces = problem.bounces(), by_table = table.has_value();
+  SetResult result;
+  result.enumerated = shared_->enumerated;
+  if (shared_->stopped) {
+    result.stopped = true;
+    return result;
+  }
   const double speed = by_table ? table->units().speed : 1;
   // residuals are relative to c
   const double data = std::max(1e-300, problem.c.lpNorm<Eigen::Infinity>() / speed);
 
-  const EnergyKnown known(problem, options);
-
-  const std::uint64_t keep = std::min(options.keep, options.samples);
-  const std::uint64_t paths = std::min(options.paths, options.samples);
-  const std::uint64_t pack = std::min(options.pack, options.samples);
+  // those of the first samples of all
+  const auto wanted = [&](std::uint64_t of_all) {
+    return of_all > begin ? std::min(of_all - begin, samples) : 0;
+  };
+  const std::uint64_t keep = wanted(options.keep), paths = wanted(options.paths),
+                      pack = wanted(options.pack);
   result.kept.resize(keep);
   result.paths.resize(paths);
   resize(result.packed, size, pack);
@@ -193,11 +214,88 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
 
   // threads take batches of consecutive samples; every sample depends on its index alone
   std::atomic<std::uint64_t> next{0}, finished{0};
+  std::atomic<std::size_t> next_left{0};
   std::atomic<bool> stop{false};
   std::atomic<int> working{0};
   std::mutex merging;
   std::condition_variable ended;
   std::exception_ptr failure;
+
+  // one more walk of the table
+  const auto take = [&](SetTotals& totals, Walk& w, std::uint64_t place, const double* path) {
+    const std::uint64_t index = begin + place;
+    if (w.terminated && !known.always() &&
+        !known(table->units().impulse_to(Eigen::Map<const VectorXd>(w.impulse, size))))
+      w.terminated = false, w.unsolved = true;
+    const Eigen::Map<const VectorXd> c(w.c, size);
+    add(totals, c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
+        w.residual / data);
+    if (place < keep) {
+      const Eigen::Map<const VectorXd> impulse(w.impulse, size);
+      result.kept[place] = {denormalised(table->units(), {impulse, c, w.residual / data}), index,
+                            w.steps, w.terminated};
+    }
+    if (place < pack) {
+      // as denormalised() does, without memory of its own
+      const Normalised& units = table->units();
+      for (int k = 0; k < size; ++k) {
+        result.packed.impulse(k, place) = w.impulse[k] * units.unit[k % m];
+        result.packed.c_plus(k, place) = w.c[k] * speed;
+      }
+      set(result.packed, place, index, w.steps, w.terminated, w.residual / data);
+    }
+    for (int k = 0; path && place < paths && k <= w.steps; ++k)
+      result.paths[place].push_back(speed * Eigen::Map<const VectorXd>(path + k * size, size));
+    if (place < done.size()) done[place] = 1;
+  };
+
+  // a device takes all but the walks whose paths are wanted; what it leaves, the CPU does
+  std::vector<std::uint64_t> left;
+  std::uint64_t walked = 0;
+  if (options.device && by_table && colliding(problem, problem.c)) {
+    const std::uint64_t stored = known.always() ? std::min(samples, std::max(keep, pack)) : samples;
+    for (std::uint64_t k = 0; k < paths; ++k) left.push_back(k);
+    walked = paths;
+    try {
+      std::vector<Walk> walks;
+      while (walked < samples && !stop) {
+        const std::uint64_t most =
+            walked < stored ? std::min(kDeviceKept, stored - walked) : kDeviceBatch;
+        const auto count = static_cast<int>(std::min(most, samples - walked));
+        walks.resize(walked < stored ? static_cast<std::size_t>(count) : 0);
+        WalkTotals totals;
+        const std::vector<std::uint64_t> others = options.device->walk(
+            task, begin + walked, count, walks.empty() ? nullptr : walks.data(), totals);
+        if (walks.empty()) {
+          result.add(totals_of(totals, size, speed, data));
+        } else {
+          auto other = others.begin();
+          for (int i = 0; i < count; ++i) {
+            const std::uint64_t place = walked + static_cast<std::uint64_t>(i);
+            if (other != others.end() && *other == begin + place)
+              ++other;
+            else
+              take(result, walks[static_cast<std::size_t>(i)], place, nullptr);
+          }
+        }
+        for (const std::uint64_t index : others) left.push_back(index - begin);
+        result.device = options.device->name();
+        walked += static_cast<std::uint64_t>(count);
+        finished += static_cast<std::uint64_t>(count) - others.size();
+        if (2 * others.size() > static_cast<std::size_t>(count)) {
+          result.device_trouble = "most samples meet steps that no regular mode solves";
+          break;
+        }
+        if (options.progress && !options.progress(finished)) stop = true;
+      }
+    } catch (const DeviceError& e) {
+      result.device_trouble = e.what();
+    }
+  } else if (options.device) {
+    const std::string what = on_device(problem, options);
+    if (!what.empty()) result.device_trouble = what + " are sampled on the CPU";
+  }
+  next = walked;
 
   const auto work = [&] {
     SetTotals mine;
@@ -207,69 +305,52 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     std::optional<BounceWalk> bouncing;
     if (bounces)
       bouncing.emplace(problem, options);
-    else if (!by_table && !by_orders)
+    else if (!by_table && !orders)
       stepwise.emplace(problem, options);
     while (!stop) {
+      const std::size_t k = next_left.fetch_add(1);
+      if (k >= left.size()) break;
+      const bool with_path = left[k] < paths;
+      if (with_path) trail.resize(stride);
+      walk(task, begin + left[k], 1, walks.data(), with_path ? trail.data() : nullptr);
+      take(mine, walks[0], left[k], with_path ? trail.data() : nullptr);
+      ++finished;
+    }
+    while (!stop) {
       const std::uint64_t first = next.fetch_add(batch);
-      if (first >= options.samples) break;
-      const int count = static_cast<int>(std::min<std::uint64_t>(batch, options.samples - first));
+      if (first >= samples) break;
+      const int count = static_cast<int>(std::min<std::uint64_t>(batch, samples - first));
       const bool with_paths = first < paths;
       if (by_table) {
         if (with_paths) trail.resize(stride * count);
-        walk(task, first, count, walks.data(), with_paths ? trail.data() : nullptr);
-        for (int i = 0; i < count; ++i) {
-          Walk& w = walks[i];
-          const std::uint64_t index = first + i;
-          if (w.terminated && !known.always() &&
-              !known(table->units().impulse_to(Eigen::Map<const VectorXd>(w.impulse, size))))
-            w.terminated = false, w.unsolved = true;
-          const Eigen::Map<const VectorXd> c(w.c, size);
-          add(mine, c * speed, w.terminated, w.steps, w.ambiguous, w.fallbacks, w.unsolved,
-              w.residual / data);
-          if (index < keep) {
-            const Eigen::Map<const VectorXd> impulse(w.impulse, size);
-            result.kept[index] = {denormalised(table->units(), {impulse, c, w.residual / data}),
-                                  index, w.steps, w.terminated};
-          }
-          if (index < pack) {
-            // as denormalised() does, without memory of its own
-            const Normalised& units = table->units();
-            for (int k = 0; k < size; ++k) {
-              result.packed.impulse(k, index) = w.impulse[k] * units.unit[k % m];
-              result.packed.c_plus(k, index) = w.c[k] * speed;
-            }
-            set(result.packed, index, w.steps, w.terminated);
-          }
-          for (int k = 0; index < paths && k <= w.steps; ++k) {
-            result.paths[index].push_back(
-                speed * Eigen::Map<const VectorXd>(&trail[i * stride + k * size], size));
-          }
-          if (index < done.size()) done[index] = 1;
-        }
+        walk(task, begin + first, count, walks.data(), with_paths ? trail.data() : nullptr);
+        for (int i = 0; i < count; ++i)
+          take(mine, walks[i], first + i, with_paths ? &trail[i * stride] : nullptr);
       } else {
         for (int i = 0; i < count && !stop; ++i) {
-          const std::uint64_t index = first + i;
-          StepwiseSample s = orders     ? orders->walk(index, index < paths)
-                             : bouncing ? bouncing->walk(index, index < paths)
-                                        : stepwise->walk(index, index < paths);
+          const std::uint64_t place = first + i, index = begin + place;
+          StepwiseSample s = orders     ? orders->walk(index, place < paths)
+                             : bouncing ? bouncing->walk(index, place < paths)
+                                        : stepwise->walk(index, place < paths);
           if (s.sample.terminated && !known(s.sample.outcome.impulse))
             s.sample.terminated = false, s.unsolved = true;
           add(mine, s.sample.outcome.c_plus, s.sample.terminated, s.sample.steps, s.ambiguous, 0,
               s.unsolved, s.sample.outcome.residual);
-          if (index < paths) result.paths[index] = std::move(s.path);
-          if (index < pack) {
-            result.packed.impulse.col(index) = s.sample.outcome.impulse;
-            result.packed.c_plus.col(index) = s.sample.outcome.c_plus;
-            set(result.packed, index, s.sample.steps, s.sample.terminated);
+          if (place < paths) result.paths[place] = std::move(s.path);
+          if (place < pack) {
+            result.packed.impulse.col(place) = s.sample.outcome.impulse;
+            result.packed.c_plus.col(place) = s.sample.outcome.c_plus;
+            set(result.packed, place, index, s.sample.steps, s.sample.terminated,
+                s.sample.outcome.residual);
           }
-          if (index < keep) result.kept[index] = std::move(s.sample);
-          if (index < done.size()) done[index] = 1;
+          if (place < keep) result.kept[place] = std::move(s.sample);
+          if (place < done.size()) done[place] = 1;
         }
       }
       finished += count;
     }
     const std::lock_guard lock(merging);
-    merge(result, mine);
+    result.add(mine);
   };
   const auto guarded = [&] {
     try {
@@ -287,8 +368,8 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   int threads = options.threads
                     ? options.threads
                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  threads =
-      static_cast<int>(std::min<std::uint64_t>(threads, (options.samples + batch - 1) / batch));
+  const std::uint64_t portions = (samples - walked + batch - 1) / batch + left.size();
+  threads = static_cast<int>(std::clamp<std::uint64_t>(portions, 1, threads));
   working = threads;
   if (threads == 1 && !options.progress) {
     guarded();
@@ -307,7 +388,7 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
   if (failure) std::rethrow_exception(failure);
 
   // what was not reached is left out
-  result.stopped = stop && result.samples < options.samples;
+  result.stopped = stop && result.samples < samples;
   if (result.stopped) {
     const auto drop_from = [&](auto& list) {
       std::size_t kept = 0;
@@ -320,6 +401,30 @@ SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
     drop_from(result.paths);
     drop(result.packed, done);
   }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+void SetTotals::add(const SetTotals& other) {
+  if (other.terminated > 0) {
+    if (terminated == 0) c_min = other.c_min, c_max = other.c_max;
+    c_min = c_min.cwiseMin(other.c_min);
+    c_max = c_max.cwiseMax(other.c_max);
+  }
+  samples += other.samples;
+  terminated += other.terminated;
+  unsolved += other.unsolved;
+  steps += other.steps;
+  ambiguous_steps += other.ambiguous_steps;
+  ambiguous_samples += other.ambiguous_samples;
+  fallback_steps += other.fallback_steps;
+  most_steps = std::max(most_steps, other.most_steps);
+  max_residual = std::max(max_residual, other.max_residual);
+}
+
+SetResult set_valued(const ImpactProblem& problem, const SetOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  SetResult result = SetSampler(problem, options).samples(0, options.samples);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }

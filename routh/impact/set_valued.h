@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "routh/impact/policy.h"
@@ -10,6 +12,8 @@
 
 namespace routh {
 
+class WalkDevice;  // walk_device.h
+
 struct SetOptions {
   std::uint64_t samples = 1 << 14;  ///< P1's M
   double step = 1;        ///< h [N s], the largest normal impulse of a contact in one step
@@ -17,7 +21,10 @@ struct SetOptions {
   double final_step = 0;  ///< [N s] bound of the last step of Algorithm 2; 0: none
   Draws draws = Draws::kUniform;
   std::uint64_t seed = 0;
-  int threads = 0;            ///< 0: all cores. Results do not depend on it.
+  int threads = 0;  ///< 0: all cores. Results do not depend on it.
+  /// What walks instead of the CPU, such as cuda_device(); null: nothing does. It takes planar
+  /// problems whose modes are tabulated, see on_device(); the same samples up to rounding.
+  WalkDevice* device = nullptr;
   std::uint64_t keep = 1000;  ///< outcomes returned: those of the first samples
   std::uint64_t paths = 0;    ///< paths returned: those of the first samples
   std::uint64_t pack = 0;     ///< outcomes returned as arrays: those of the first samples
@@ -41,6 +48,7 @@ struct PackedSamples {
   std::vector<std::uint64_t> index;  ///< of the sample
   std::vector<int> steps;
   std::vector<std::uint8_t> terminated;  ///< zero: the sample did not end, and is no outcome
+  std::vector<double> residual;
 };
 
 /// Counts and ranges over samples, the same in whatever order they are added.
@@ -57,6 +65,8 @@ struct SetTotals {
   int most_steps = 0;                   ///< of one sample
   double max_residual = 0;              ///< relative, over all steps
   Eigen::VectorXd c_min, c_max;         ///< range of the terminated outcomes, empty without any
+
+  void add(const SetTotals& other);  ///< of other samples
 };
 
 struct [[nodiscard]] SetResult : SetTotals {
@@ -65,8 +75,14 @@ struct [[nodiscard]] SetResult : SetTotals {
   std::vector<std::vector<Eigen::VectorXd>> paths;  ///< contact velocities after every step
   bool stopped = false;                             ///< progress said so
   bool enumerated = true;  ///< false: each step took one solution, see stepwise.h
+  std::string device;      ///< name of the device that walked; empty: the CPU alone
+  /// Why the CPU did what a device was asked for, wholly or in part.
+  std::string device_trouble;
   double seconds = 0;
 };
+
+/// Empty where a device can take such samples, else what it cannot.
+std::string on_device(const ImpactProblem& problem, const SetOptions& options);
 
 /// The set of outcomes by sampling, P1 Algorithms 1 and 2: bounds on the normal impulses are drawn
 /// from a box, the step problem (72)-(74) is solved, until no contact approaches. The step problem
@@ -75,5 +91,18 @@ struct [[nodiscard]] SetResult : SetTotals {
 /// from (seed, index), for any number of threads. With restitution compression and restitution of
 /// all contacts interleave: bounce_walk.h.
 SetResult set_valued(const ImpactProblem& problem, const SetOptions& options = {});
+
+/// The same part by part: what all samples share is made once.
+class SetSampler {
+ public:
+  SetSampler(const ImpactProblem& problem, const SetOptions& options);
+  /// Samples first .. first + count - 1, whatever SetOptions::samples says; what is returned of the
+  /// first samples of all is so here. `progress` hears of these alone.
+  SetResult samples(std::uint64_t first, std::uint64_t count) const;
+
+ private:
+  struct Shared;
+  std::shared_ptr<const Shared> shared_;
+};
 
 }  // namespace routh

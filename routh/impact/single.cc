@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/linear/decompose.h"
 #include "routh/ode/dormand_prince.h"
 
 namespace routh {
@@ -186,10 +187,10 @@ struct Sliding {
   /// The direction e of a slip that begins where friction cannot hold. It stays: Gtn = (μ Gtt + ρ)
   /// e with ρ > 0, and the size of (μ Gtt + ρ)⁻¹ Gtn falls with ρ through one just once.
   Vector2d departure() const {
-    const Eigen::SelfAdjointEigenSolver<Matrix2d> eigen(mu * Gtt);
-    const Vector2d g = eigen.eigenvectors().transpose() * Gtn;
+    const linear::SymmetricEigen eigen = linear::symmetric_eigen(mu * Gtt);
+    const Vector2d g = eigen.vectors.transpose() * Gtn;
     const auto slip = [&](double rho) -> Vector2d {
-      return g.array() / (eigen.eigenvalues().array().max(0) + rho);
+      return g.array() / (eigen.values.array().max(0) + rho);
     };
     double low = 0, high = g.norm();
     for (int i = 0; i < 200 && low < high; ++i) {
@@ -197,7 +198,7 @@ struct Sliding {
       if (middle == low || middle == high) break;
       (slip(middle).norm() > 1 ? low : high) = middle;
     }
-    return (eigen.eigenvectors() * slip(high)).normalized();
+    return (eigen.vectors * slip(high)).normalized();
   }
 };
 
@@ -315,7 +316,7 @@ class InSpace {
   /// At rest: friction holds, or the contact slides off in the one direction that stays. False
   /// where it jams.
   bool rest() {
-    const Vector2d hold = -sliding_.Gtt.completeOrthogonalDecomposition().solve(sliding_.Gtn);
+    const Vector2d hold = -linear::least_squares(sliding_.Gtt, VectorXd(sliding_.Gtn));
     const bool sticks = hold.norm() <= sliding_.mu;
     const Vector2d ratio = sticks ? hold : Vector2d(-sliding_.mu * sliding_.departure());
     const double lift = sliding_.Gnn + sliding_.Gtn.dot(ratio);

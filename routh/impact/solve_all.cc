@@ -22,9 +22,9 @@ using Eigen::RowVectorXd;
 using Eigen::VectorXd;
 using lcp::LinearStatus;
 
-constexpr double kSame = 1e-9;    // velocities of one branch that differ by less are one
-constexpr double kStill = 1e-9;   // a velocity that vanishes at a given point
-constexpr double kClear = 1e-6;   // by which a velocity is no outcome, however it was rounded
+constexpr double kSameBranch = 1e-9;  // velocities of one branch that differ by less are one
+constexpr double kStill = 1e-9;       // a velocity that vanishes at a given point
+constexpr double kClear = 1e-6;       // by which a velocity is no outcome, however it was rounded
 constexpr double kGained = 1e-9;  // of energy, and impulses of this size: the data decide by their
 constexpr double kHuge = 1e10;    // last digits
 constexpr double kCorners = 5e3;  // of a continuum that are tried; where there are more,
@@ -263,8 +263,8 @@ class Searcher {
       lambda = impulse(r, high.x);
       c = p_.c + p_.G * *lambda;
       const lcp::LinearSolution low = extreme(-1);
-      if (low.status == LinearStatus::kOptimal && high.value + low.value <= kSame &&
-          (p_.c + p_.G * impulse(r, low.x) - *c).lpNorm<Eigen::Infinity>() <= 10 * kSame)
+      if (low.status == LinearStatus::kOptimal && high.value + low.value <= kSameBranch &&
+          (p_.c + p_.G * impulse(r, low.x) - *c).lpNorm<Eigen::Infinity>() <= 10 * kSameBranch)
         return judge(settled(modes, *c));
     }
 

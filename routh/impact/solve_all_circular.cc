@@ -9,6 +9,7 @@
 #include "routh/impact/solve_all.h"
 #include "routh/impact/solve_one.h"
 #include "routh/lcp/linear_program.h"
+#include "routh/linear/decompose.h"
 
 /// The search of solve_all.h with circular cones. A contact that slides does so somewhere in an
 /// arc; arcs are halved until what is left of them is one velocity. The disk is between a polygon
@@ -229,7 +230,7 @@ class CircularSearcher {
     const Eigen::FullPivLU<MatrixXd> lu(N);
     if (!lu.isInvertible()) return zone;
     const MatrixXd worst = lu.inverse().cwiseAbs() * change;
-    zone.radius = 0.9 / worst.eigenvalues().cwiseAbs().maxCoeff();
+    zone.radius = 0.9 / linear::eigenvalues(worst).cwiseAbs().maxCoeff();
     return zone;
   }
   /// Has a known outcome all that these decisions leave to itself?
@@ -271,7 +272,7 @@ class CircularSearcher {
     }
     const VectorXd left = p_.c + p_.G * lambda;
     const MatrixXd G = p_.G(rows, rows);
-    const VectorXd change = G.completeOrthogonalDecomposition().solve(VectorXd(left(rows)));
+    const VectorXd change = linear::least_squares(G, VectorXd(left(rows)));
     for (std::size_t k = 0; k < rows.size(); ++k) lambda[rows[k]] -= change[k];
     Outcome outcome{.impulse = lambda, .c_plus = p_.c + p_.G * lambda};
     outcome.residual = residual(p_, lambda);

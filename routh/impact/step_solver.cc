@@ -456,7 +456,8 @@ void StepSolver::show_modes() {
 /// The natural map of the law: the largest amount by which an impulse differs from its projection,
 /// as a velocity relative to the largest given one.
 void StepSolver::measure() {
-  double worst = 0;
+  double worst = 0, sum = 0;  // a maximum forgets what is no number
+  for (std::size_t r = 0; r < rows_.size(); ++r) sum += std::abs(x_[r]) + std::abs(c_plus_[r]);
   for (int r = 0; r < bilateral_; ++r) worst = std::max(worst, std::abs(c_plus_[r]));
   for (const StepContact& contact : contacts_) {
     const double xn = x_[contact.n], gn = own(contact.n);
@@ -474,7 +475,7 @@ void StepSolver::measure() {
     }
   }
   residual_ = scale_ > 0 ? worst / scale_ : worst;
-  if (!std::isfinite(residual_)) residual_ = HUGE_VAL;
+  if (!std::isfinite(residual_ + sum)) residual_ = HUGE_VAL;
 }
 
 bool StepSolver::correction(const VectorXd& joint, const std::vector<double>& contact,

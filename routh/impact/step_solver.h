@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "routh/impact/grip.h"
+#include "routh/impact/interior_point.h"
 #include "routh/lcp/profile_lu.h"
 #include "routh/lcp/split.h"
 
@@ -55,10 +56,11 @@ struct StepGuess {
 /// polygon (`set_edges`), z is nearest to a corner, u, without y, or to a side, along w, with d =
 /// 0.
 ///
-/// When the active set cycles, the proximal point method follows, a sequence of problems with a
-/// larger diagonal; then Gauss-Seidel sweeps give a better guess; last Lemke's algorithm decides.
-/// The
-/// residual is measured at the end, whatever found the answer.
+/// When the active set cycles, or where many contacts come without a guess, an interior point
+/// method comes close and the active set finishes (InteriorPoint). For few contacts the proximal
+/// point method follows, a sequence of problems with a larger diagonal; then Gauss-Seidel sweeps
+/// give a better guess; last Lemke's algorithm decides. The residual is measured at the end,
+/// whatever found the answer.
 class StepSolver {
  public:
   /// First velocity of each uncoupled group, as System::groups().
@@ -206,6 +208,8 @@ class StepSolver {
   Eigen::Vector2d pull(const StepContact& contact) const;  // z
   void sweep(int sweeps);
   void approach(double tolerance);
+  void interior(double tolerance, const InteriorPoint::Path& path);
+  bool interior_serves() const;
   void lemke_search();
   void read_modes();
   void show_modes();

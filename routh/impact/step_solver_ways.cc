@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "routh/impact/interior_point.h"
 #include "routh/impact/problem.h"
 #include "routh/impact/step_solver.h"
 #include "routh/lcp/lemke.h"
@@ -15,12 +16,15 @@ using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-constexpr int kMostSystems = 24;   // before the active set counts as cycling
-constexpr int kMostAnywhere = 10;  // the same from impulses that are not those of the last step
-constexpr int kFewContacts = 6;    // of which modes may be guessed
-constexpr int kMostForLemke = 60;  // contacts
-constexpr int kLemkeEdges = 8;     // of the polygon that stands for a disk there
-constexpr int kRounds = 40;        // of the proximal point method
+constexpr int kMostSystems = 24;    // before the active set counts as cycling
+constexpr int kMostAnywhere = 10;   // the same from impulses that are not those of the last step
+constexpr int kFewContacts = 6;     // of which modes may be guessed
+constexpr int kCrowd = 64;          // contacts that only this method brings together
+constexpr int kManyContacts = 16;   // for the interior point method
+constexpr double kPolished = 1e-6;  // residual at which an active set takes over
+constexpr int kMostForLemke = 60;   // contacts
+constexpr int kLemkeEdges = 8;      // of the polygon that stands for a disk there
+constexpr int kRounds = 40;         // of the proximal point method
 
 }  // namespace
 
@@ -151,6 +155,13 @@ void StepSolver::lemke_search() {
   read_modes();
 }
 
+/// Impulses without bounds, friction cones without corners.
+bool StepSolver::interior_serves() const {
+  return std::all_of(contacts_.begin(), contacts_.end(), [&](const StepContact& c) {
+    return std::isinf(c.most) && (c.tangents < 2 || edges_ == 0);
+  });
+}
+
 bool StepSolver::solve(double tolerance) {
   const bool solved = search(tolerance);
   change_ = u_;
@@ -177,7 +188,13 @@ bool StepSolver::search(double tolerance) {
   }
 
   // modes of many contacts that are only guessed lead nowhere
-  const int systems = !restarted_ ? kMostSystems : contacts() <= kFewContacts ? kMostAnywhere : 0;
+  const bool cold = contacts() >= kCrowd && interior_serves() &&
+                    std::none_of(contacts_.begin(), contacts_.end(),
+                                 [](const StepContact& c) { return c.mode != Grip::kOpen; });
+  const int systems = cold                         ? 0
+                      : !restarted_                ? kMostSystems
+                      : contacts() <= kFewContacts ? kMostAnywhere
+                                                   : 0;
   const bool settled = active_set(systems);
   if (systems == 0) apply_rows();
   measure();
@@ -202,9 +219,26 @@ bool StepSolver::search(double tolerance) {
     approach(tolerance);
     return keep_better();
   };
+  const bool crowd = contacts() >= kCrowd && interior_serves();
   // near the last step's impulses the solution is not far; from others sweeps come to it sooner
   const bool pivots = may_pivot_;
-  if (!restarted_ && approach_from(start_)) return factor_modes(), true;
+  if (!crowd && !restarted_ && approach_from(start_)) return factor_modes(), true;
+  if (contacts() >= kManyContacts && interior_serves()) {
+    // bodies nearly at rest first, then such that fly about
+    static constexpr InteriorPoint::Path kPaths[] = {
+        {.proximal = 1e-6, .shrink = 0.01, .follow = 1},
+        {.proximal = 1e-2, .shrink = 0.1, .follow = 0.9},
+        {.proximal = 1e-3, .shrink = 0.1, .follow = 0.8},
+        {.proximal = 1e-4, .shrink = 0.1, .follow = 1}};
+    for (const InteriorPoint::Path& path : kPaths) {
+      interior(kPolished, path);
+      if (keep_better()) return factor_modes(), true;
+      const std::vector<double> inside = x_;
+      active_set(kMostSystems);
+      if (keep_better()) return true;
+      if (approach_from(inside)) return factor_modes(), true;
+    }
+  }
   may_pivot_ = pivots;
   x_ = start_;
   for (const int sweeps : {10, 30, 100, 300}) {

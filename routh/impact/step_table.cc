@@ -55,27 +55,27 @@ MatrixXd trial_steps(WalkTask task, int walks, const std::function<bool()>& stop
   constexpr int kTogether = 8;
   std::vector<Walk> ends(kTogether);
   std::vector<double> paths(static_cast<std::size_t>(kTogether) * (limit + 2) * 2 * m);
-  std::vector<VectorXd> trials;
-  for (int w = 0; w < walks; ++w) {
+  MatrixXd trials(3 * m, kTrials);
+  Eigen::Index count = 0;
+  for (int w = 0; w < walks && count < kTrials; ++w) {
     if (w % kTogether == 0) {
       if (stop && stop()) break;
       walk_function_for("baseline")(task, w, std::min(kTogether, walks - w), ends.data(),
                                     paths.data());
     }
     const int one = w % kTogether;
-    for (int k = 0; k < ends[one].steps; ++k) {
-      VectorXd x(3 * m);
+    for (int k = 0; k < ends[one].steps && count < kTrials; ++k) {
+      auto x = trials.col(count);
       x.head(2 * m) = Eigen::Map<const VectorXd>(&paths[(one * (limit + 2) + k) * 2 * m], 2 * m);
       // low-discrepancy bounds: any spread over the box does
       for (int i = 0; i < m; ++i)
         x[2 * m + i] =
-            task.h[i] * std::fmod(0.5 + 0.6180339887 * (i + 1) * (trials.size() + 1), 1.0);
-      trials.push_back(x);
+            task.h[i] *
+            std::fmod(0.5 + 0.6180339887 * (i + 1) * static_cast<double>(count + 1), 1.0);
+      ++count;
     }
   }
-  MatrixXd all(3 * m, std::min<std::size_t>(kTrials, trials.size()));
-  for (Eigen::Index k = 0; k < all.cols(); ++k) all.col(k) = trials[k];
-  return all;
+  return trials.leftCols(count);
 }
 
 }  // namespace
@@ -90,23 +90,37 @@ struct StepTable::Plane {
 /// The distinct hyperplanes of modes first .. first + 63.
 std::vector<StepTable::Plane> StepTable::distinct_planes(const std::vector<RegularMode>& modes,
                                                          std::size_t first) {
+  constexpr double kSame = 1e-12;
   std::vector<Plane> planes;
+  // one number of each, the same from both sides: those that differ in it need not be compared
+  std::vector<double> keys;
   const std::size_t last = std::min(modes.size(), first + 64);
   for (std::size_t mode = first; mode < last; ++mode) {
     const std::uint64_t bit = std::uint64_t{1} << (mode - first);
-    for (const auto& row : modes[mode].F.rowwise()) {
+    for (const auto& one : modes[mode].F.rowwise()) {
+      const VectorXd row = one.transpose();
       const auto same = [&](const Plane& p, double sign) {
+        const double *r = p.r.data(), *x = row.data();
         for (Eigen::Index k = 0; k < row.size(); ++k) {
-          if (std::abs(p.r[k] - sign * row[k]) > 1e-12) return false;
+          if (std::abs(r[k] - sign * x[k]) > kSame) return false;
         }
         return true;
       };
-      const auto known = std::find_if(planes.begin(), planes.end(),
-                                      [&](const Plane& p) { return same(p, 1) || same(p, -1); });
-      if (known == planes.end())
+      double key = 0;
+      for (Eigen::Index k = 0; k < row.size(); ++k) key += row[k] / static_cast<double>(k + 1);
+      key = std::abs(key);
+      const double near = kSame * static_cast<double>(row.size() + 1);
+      std::size_t known = 0;
+      for (; known < planes.size(); ++known) {
+        if (std::abs(keys[known] - key) > near) continue;
+        if (same(planes[known], 1) || same(planes[known], -1)) break;
+      }
+      if (known == planes.size()) {
         planes.push_back({.r = row, .below = bit});
-      else
-        (same(*known, 1) ? known->below : known->above) |= bit;
+        keys.push_back(key);
+      } else {
+        (same(planes[known], 1) ? planes[known].below : planes[known].above) |= bit;
+      }
     }
   }
   return planes;
@@ -149,7 +163,7 @@ std::vector<StepTable::Plane> StepTable::most_useful(std::vector<Plane> planes,
 }
 
 StepTable::StepTable(const ImpactProblem& given, double h, double final_step,
-                     const std::function<bool()>& stop)
+                     const std::function<bool()>& stop, bool pruned)
     : normalised_(given),
       h_(h * normalised_.unit.cwiseInverse()),
       final_step_(final_step * normalised_.unit.cwiseInverse()) {
@@ -180,6 +194,7 @@ StepTable::StepTable(const ImpactProblem& given, double h, double final_step,
 
   // stored with all hyperplanes for the trial walks, then with those that these show to be useful
   store(blocks);
+  if (!pruned) return;
   const MatrixXd trials = trial_steps(task(), policy::trial_walks(m), stop);
   for (std::vector<Plane>& planes : blocks) {
     if (stopped()) return;
@@ -201,13 +216,24 @@ void StepTable::store(const std::vector<std::vector<Plane>>& blocks) {
   }
 }
 
-WalkTask StepTable::task() const {
-  const ImpactProblem& problem = normalised_.problem;
+WalkTask task_without_table(const ImpactProblem& problem, const VectorXd& h) {
   WalkTask task;
   task.contacts = problem.contacts();
   task.c0 = problem.c.data();
   task.G = problem.G.data();
   task.mu = problem.mu.data();
+  task.h = h.data();
+  task.slack = kSlack * std::max(1.0, h.maxCoeff());
+  task.accepted = kAccepted * problem.c.lpNorm<Eigen::Infinity>();
+  task.same = same_velocity(problem);
+  task.zero = velocity_tolerance(problem);
+  task.fallback = solve_slowly;
+  task.context = &problem;
+  return task;
+}
+
+WalkTask StepTable::task() const {
+  WalkTask task = task_without_table(normalised_.problem, h_);
   task.blocks = static_cast<int>(members_.size());
   task.members = members_.data();
   task.begin = begin_.data();
@@ -216,14 +242,7 @@ WalkTask StepTable::task() const {
   task.above = above_.data();
   task.impulse = impulse_.data();
   task.zeros = zeros_.data();
-  task.h = h_.data();
   task.final_step = final_step_[0] > 0 ? final_step_.data() : nullptr;
-  task.slack = kSlack * std::max(1.0, h_.maxCoeff());
-  task.accepted = kAccepted * problem.c.lpNorm<Eigen::Infinity>();
-  task.same = same_velocity(problem);
-  task.zero = velocity_tolerance(problem);
-  task.fallback = solve_slowly;
-  task.context = &problem;
   return task;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "routh/impact/polytopes.h"
+#include "routh/linear/decompose.h"
 
 namespace routh {
 namespace {
@@ -132,10 +133,9 @@ OrderSearch::OrderSearch(const OrderSpace& space, std::function<bool()> stop)
           std::ldexp(space.direction(edge)[a].get_d(), edge.scale);
     }
   }
-  inertia_ = mobility.fullPivLu().inverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(inertia_);
-  root_ =
-      eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * eigen.eigenvectors().transpose();
+  inertia_ = linear::inverse(mobility);
+  const linear::SymmetricEigen eigen = linear::symmetric_eigen(inertia_);
+  root_ = eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() * eigen.vectors.transpose();
   owner_.assign(space.start.size(), 0);
   for (int i = 0; i < space.contacts(); ++i) {
     for (const ContactLabel& label : space.labels[i]) {

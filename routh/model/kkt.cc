@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "routh/linear/decompose.h"
 #include "routh/model/saddle.h"
 
 namespace routh {
@@ -78,8 +79,7 @@ Mobility::Mobility(const MatrixXd& M, const MatrixXd& A) : M_(M), A_(A) {
   S = unit_.asDiagonal() * S * unit_.asDiagonal();
   inertia_.compute(S);
   if (!(inertia_.vectorD().minCoeff() > kMassless)) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(S);
-    undetermined(N_ * unit_.cwiseProduct(solver.eigenvectors().col(0)));
+    undetermined(N_ * unit_.cwiseProduct(linear::symmetric_eigen(S).vectors.col(0)));
   }
 }
 
@@ -118,10 +118,9 @@ MatrixXd Mobility::Mdag() const {
 MatrixXd Mobility::moving(const MatrixXd& b) const {
   if (A_.rows() == 0) return MatrixXd::Zero(scale_.size(), b.cols());
   // some such motion, less what M† makes of it
-  Eigen::CompleteOrthogonalDecomposition<MatrixXd> rows;
-  rows.setThreshold(kDependent);
-  rows.compute(row_.asDiagonal() * A_ * scale_.asDiagonal());
-  const MatrixXd some = scale_.asDiagonal() * rows.solve(MatrixXd(row_.asDiagonal() * b));
+  const MatrixXd some =
+      scale_.asDiagonal() * linear::least_squares(row_.asDiagonal() * A_ * scale_.asDiagonal(),
+                                                  MatrixXd(row_.asDiagonal() * b), kDependent);
   return some - response(free_part((M_ * some).transpose()));
 }
 

@@ -60,6 +60,20 @@ ImpactProblem impact_of(const VectorXd& inertia, const MatrixXd& Jn, const Matri
   return {.G = J * inertia.cwiseInverse().asDiagonal() * J.transpose(), .c = J * v, .mu = mu};
 }
 
+// Orders of single impacts do not all end here, and need not: the exact set is a point.
+TEST(Ambiguity, AnExactSetOfOnePointIsUnique) {
+  MatrixXd Jn(3, 5), Jt(3, 5);
+  Jn << 1, 2, 1, -2, 2, -1, -1, -2, -2, -2, 2, -2, 2, 2, 2;
+  Jt << -2, 2, 2, 1, 0, -2, 2, 2, 1, 0, 0, -2, 2, -2, -2;
+  VectorXd inertia(5), v(5);
+  inertia << 2, 3, 1, 2, 3;
+  v << 1, -1, -2, 1, -3;
+  const ImpactProblem p = impact_of(inertia, Jn, Jt, Eigen::Vector3d(1, 2, 1), v);
+  const Ambiguity a = ambiguity(p);
+  ASSERT_TRUE(a.whole);
+  EXPECT_EQ(a.unique(), true);
+}
+
 // The exact set is a point. Samples by coarse steps end up to 10 m/s from it.
 TEST(Ambiguity, StepsOfFiniteSizeMakeNoOutcomes) {
   MatrixXd Jn(2, 3), Jt(2, 3);

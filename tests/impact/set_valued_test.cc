@@ -50,6 +50,48 @@ TEST(SetValued, TheRockingBlockFillsTheSegmentsBetweenRestAndPivoting) {
   EXPECT_LT(r.max_residual, 1e-10);
 }
 
+TEST(SetValued, PartsTogetherAreTheWholeBitByBit) {
+  const ImpactProblem p = test::rocking_block();
+  const SetOptions options{.samples = 3000, .step = 0.3, .limit = 10, .seed = 5, .keep = 700};
+  const SetResult whole = set_valued(p, options);
+  const SetSampler sampler(p, options);
+  SetResult all;
+  for (std::uint64_t first = 0; first < options.samples; first += 271) {
+    SetResult part = sampler.samples(first, std::min<std::uint64_t>(271, options.samples - first));
+    all.add(part);
+    std::move(part.kept.begin(), part.kept.end(), std::back_inserter(all.kept));
+  }
+  EXPECT_EQ(all.samples, whole.samples);
+  EXPECT_EQ(all.steps, whole.steps);
+  EXPECT_EQ(all.c_min, whole.c_min);
+  EXPECT_EQ(all.c_max, whole.c_max);
+  EXPECT_EQ(all.max_residual, whole.max_residual);
+  ASSERT_EQ(all.kept.size(), whole.kept.size());
+  for (std::size_t k = 0; k < whole.kept.size(); ++k) {
+    EXPECT_EQ(all.kept[k].index, k);
+    EXPECT_EQ(all.kept[k].outcome.c_plus, whole.kept[k].outcome.c_plus);
+  }
+}
+
+// Few samples are drawn by a table with all its hyperplanes, many by one that trial walks chose.
+TEST(SetValued, HasTheSameSamplesByEitherKindOfTable) {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 12; ++trial) {
+    const ImpactProblem p = test::random_impact(random, 2 + trial % 2, 3 + trial % 4).problem;
+    SetOptions options{.step = 0.5, .limit = 60, .seed = 3, .keep = 200};
+    options.samples = 200;
+    const SetResult few = set_valued(p, options);
+    options.samples = 5000;
+    const SetResult many = set_valued(p, options);
+    for (std::size_t k = 0; k < 200; ++k) {
+      EXPECT_EQ(few.kept[k].steps, many.kept[k].steps) << trial;
+      EXPECT_LT((few.kept[k].outcome.c_plus - many.kept[k].outcome.c_plus).norm(),
+                1e-9 * (1 + p.c.norm()))
+          << trial;
+    }
+  }
+}
+
 TEST(SetValued, MirroringTheBlockMirrorsTheSet) {
   const SetResult r =
       set_valued(test::rocking_block(), {.samples = 1 << 15, .step = 0.3, .limit = 10});

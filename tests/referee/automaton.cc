@@ -1,4 +1,4 @@
-#include "routh/impact/automaton.h"
+#include "referee/automaton.h"
 
 #include <algorithm>
 #include <cmath>
