@@ -152,8 +152,8 @@ void find_touches(const mjModel& model, mjData& data, const TouchOptions& option
   if (data.warning[mjWARN_CONTACTFULL].number > 0) {
     data.warning[mjWARN_CONTACTFULL].number = 0;
     throw std::runtime_error("MuJoCo found more than " + std::to_string(data.ncon) +
-                             " contacts and dropped the others; raise the model's nconmax or "
-                             "shorten the reach of contacts");
+                             " contacts and dropped the others; raise the model's " + kRoom +
+                             " or shorten the reach of contacts");
   }
 
   touches.clear();

@@ -22,6 +22,20 @@ inline constexpr int kSleep = mjENBL_SLEEP;
 inline constexpr int kSleep = 0;
 #endif
 
+// Geometries that we move within their bodies are not where its tree of boxes has them.
+#if mjVERSION_HEADER >= 233
+inline constexpr int kNoTrees = mjDSBL_MIDPHASE;
+#else
+inline constexpr int kNoTrees = 0;
+#endif
+
+// What a model has too little of where contacts are dropped.
+#if mjVERSION_HEADER >= 230
+inline constexpr const char* kRoom = "memory (<size memory=..>)";
+#else
+inline constexpr const char* kRoom = "nconmax";
+#endif
+
 // A pair is near within the larger of its margins, later within their sum.
 #if mjVERSION_HEADER >= 3005000
 inline constexpr double kMarginOfEach = 0.5;
@@ -36,6 +50,17 @@ inline constexpr bool kKnowsDistances = true;
 #else
 inline constexpr bool kKnowsDistances = false;
 #endif
+
+/// Margins of whole bodies, by which what is far apart is passed over before geometries are
+/// compared; null where there are none.
+template <class Model>
+auto body_margins(Model& m) -> mjtNum** {
+  if constexpr (requires { m.body_margin; }) {
+    return &m.body_margin;
+  } else {
+    return nullptr;
+  }
+}
 
 /// What a collision function fills: mjContact, later a part of it.
 template <class Data, class Found>

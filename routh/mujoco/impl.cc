@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/linear/decompose.h"
 #include "routh/mujoco/dialect.h"
 
 namespace routh::mujoco {
@@ -61,6 +62,8 @@ std::shared_ptr<const Loaded> prepare(std::shared_ptr<const mjModel> original, d
   own(loaded->pair_margin, m.pair_margin, m.npair);
   own(loaded->tendon_margin, m.tendon_margin, m.ntendon);
   own(loaded->joint_margin, m.jnt_margin, m.njnt);
+  mjtNum** of_bodies = body_margins(m);
+  if (of_bodies) own(loaded->body_margin, *of_bodies, m.nbody);
 
   // list what is near, beyond the model's own margins
   if (m.opt.enableflags & mjENBL_OVERRIDE) {
@@ -68,6 +71,11 @@ std::shared_ptr<const Loaded> prepare(std::shared_ptr<const mjModel> original, d
     std::fill_n(m.pair_margin, m.npair, m.opt.o_margin);
   }
   for (int g = 0; g < m.ngeom; ++g) m.geom_margin[g] += kMarginOfEach * reach;
+  // those of bodies cover those of their geometries
+  for (int g = 0; of_bodies && g < m.ngeom; ++g) {
+    mjtNum& margin = (*of_bodies)[m.geom_bodyid[g]];
+    margin = std::max(margin, m.geom_margin[g] + m.geom_gap[g]);
+  }
   for (int p = 0; p < m.npair; ++p) m.pair_margin[p] += reach;
   for (int t = 0; t < m.ntendon; ++t) m.tendon_margin[t] += reach;
   for (int j = 0; j < m.njnt; ++j) {
@@ -81,6 +89,9 @@ std::shared_ptr<const Loaded> prepare(std::shared_ptr<const mjModel> original, d
 #if mjVERSION_HEADER < 320
   m.opt.mpr_tolerance = std::min(m.opt.mpr_tolerance, 1e-9);
   m.opt.mpr_iterations = std::max(m.opt.mpr_iterations, 200);
+#else
+  m.opt.ccd_tolerance = std::min(m.opt.ccd_tolerance, 1e-9);
+  m.opt.ccd_iterations = std::max(m.opt.ccd_iterations, 200);
 #endif
 
   // room for every contact, and for rows of joints alone
@@ -474,9 +485,7 @@ void System::Impl::check_inertia() const {
     const auto tree = M.block(i, i, next - i, next - i);
     const VectorXd scale = tree.diagonal().cwiseSqrt().cwiseInverse();
     const MatrixXd scaled = scale.asDiagonal() * tree * scale.asDiagonal();
-    const double least =
-        Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues()[0];
-    if (least < 1e-13)
+    if (linear::symmetric_eigenvalues(scaled)[0] < 1e-13)
       throw std::invalid_argument(
           "the model's inertia matrix is singular at its reference configuration: a moving body "
           "has no mass, or joints of one body repeat each other");

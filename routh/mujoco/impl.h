@@ -22,8 +22,9 @@ struct Loaded {
   std::shared_ptr<const mjModel> original;
   mjModel wide;    ///< margins widened to the reach, dense rows
   mjModel smooth;  ///< without contacts and energy
-  std::vector<mjtNum> geom_margin, pair_margin, tendon_margin, joint_margin;  ///< of both
-  double reach = 0;                                                           ///< [m]
+  std::vector<mjtNum> geom_margin, pair_margin, tendon_margin, joint_margin,
+      body_margin;      ///< of both
+  double reach = 0;     ///< [m]
   std::string warning;  ///< of MuJoCo when it read the model
   std::vector<std::string> notes, joints, geoms;
   std::uint64_t number = 0;                ///< of this model, among all

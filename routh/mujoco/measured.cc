@@ -30,8 +30,8 @@ ModelPtr body_over_floor(std::size_t spheres) {
 /// Without forces of its own, with contacts of these parameters.
 void prepare(mjModel& model, const VectorXd& parameters) {
   std::fill_n(model.opt.gravity, 3, 0);
-  model.opt.disableflags |=
-      mjDSBL_GRAVITY | kNoPassiveForces | mjDSBL_ACTUATION | mjDSBL_FRICTIONLOSS | mjDSBL_REFSAFE;
+  model.opt.disableflags |= mjDSBL_GRAVITY | kNoPassiveForces | mjDSBL_ACTUATION |
+                            mjDSBL_FRICTIONLOSS | mjDSBL_REFSAFE | kNoTrees;
   model.opt.enableflags &= ~kSleep;
   model.opt.cone = mjCONE_ELLIPTIC;
   model.opt.impratio = parameters[kImpratio];

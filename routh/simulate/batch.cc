@@ -8,10 +8,42 @@
 #include "routh/impact/ambiguity.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/policy.h"
+#include "routh/impact/walk_device.h"
+#include "routh/simulate/batch_device.h"
 #include "routh/simulate/laws.h"
 #include "routh/simulate/parallel.h"
 
 namespace routh {
+
+void judge_set(const ImpactProblem& problem, const SetResult& found, BatchResult& result) {
+  if (found.unsolved > 0)
+    result.trouble = std::to_string(found.unsolved) + " of " + std::to_string(found.samples) +
+                     " samples met a step without a solution, or one that rounding hides";
+  else if (found.terminated == 0)
+    result.trouble = "no sample ended within the limit of steps";
+  Ambiguity known;
+  known.set = found;
+  result.unique = judged(problem, std::move(known)).unique();
+}
+
+SetOptions set_options(const BatchProblem& problem, const BatchOptions& options) {
+  SetOptions set{.samples = options.samples,
+                 .step = problem.step,
+                 .draws = options.draws,
+                 .seed = options.seed,
+                 .threads = 1,
+                 .keep = 0,
+                 .pack = options.samples};
+  if (problem.limit > 0) set.limit = problem.limit;
+  if (!(set.step > 0)) {
+    const ImpactProblem& p = problem.impact;
+    const double mobility = p.G.diagonal().head(p.contacts()).mean();
+    const double most = -p.normal().minCoeff();
+    set.step = most > 0 && mobility > 0 ? most / mobility : 1;
+  }
+  return set;
+}
+
 namespace {
 
 using Eigen::VectorXd;
@@ -77,13 +109,6 @@ void take(const BatchProblem& problem, const SetResult& set, const BatchOptions&
   result.impulse = impulse / ended;
 }
 
-std::string trouble_of(const SetResult& set) {
-  if (set.unsolved > 0)
-    return std::to_string(set.unsolved) + " of " + std::to_string(set.samples) +
-           " samples met a step without a solution, or one that rounding hides";
-  return set.terminated == 0 ? "no sample ended within the limit of steps" : "";
-}
-
 ImpactProblem with_edges(ImpactProblem problem) {
   if (problem.circular()) problem.edges = kEdges;
   return problem;
@@ -91,30 +116,16 @@ ImpactProblem with_edges(ImpactProblem problem) {
 
 void solve_set(const BatchProblem& problem, const BatchOptions& options, BatchResult& result) {
   const ImpactProblem polygon = with_edges(problem.impact);
-  const int m = polygon.contacts();
-  SetOptions set{.samples = options.samples,
-                 .step = problem.step,
-                 .draws = options.draws,
-                 .seed = options.seed,
-                 .threads = 1,
-                 .keep = 0,
-                 .pack = options.samples};
+  SetOptions set = set_options(problem, options);
   // long work listens; what takes milliseconds need not
   if (options.stop && (count_modes(polygon, true) > policy::kTriedAfter || polygon.bounces() ||
                        options.samples > kSoon))
     set.progress = [&](std::uint64_t) { return !options.stop(); };
-  if (problem.limit > 0) set.limit = problem.limit;
-  if (!(set.step > 0)) {
-    const double mobility = polygon.G.diagonal().head(m).mean();
-    const double most = -polygon.normal().minCoeff();
-    set.step = most > 0 && mobility > 0 ? most / mobility : 1;
-  }
+  // smaller ones it took already
+  if (polygon.contacts() > kMaxBatchContacts) set.device = options.device;
   const SetResult found = set_valued(polygon, set);
   take(problem, found, options, true, result);
-  result.trouble = trouble_of(found);
-  Ambiguity known;
-  known.set = found;
-  result.unique = judged(polygon, std::move(known)).unique();
+  judge_set(polygon, found, result);
 }
 
 /// Everything that ambiguity() knows.
@@ -133,13 +144,17 @@ void solve_known(const BatchProblem& problem, const BatchOptions& options, Ambig
     result.trouble = "orders of single impacts do not end";
 }
 
-void solve(const BatchProblem& problem, const BatchOptions& options, BatchResult& result) {
+/// `sampled`: the set law was applied already, perhaps the simultaneous one too.
+void solve(const BatchProblem& problem, const BatchOptions& options, bool sampled,
+           BatchResult& result) {
   const ImpactProblem& p = problem.impact;
   const std::function<bool()>& stop = options.stop;
   std::optional<SimultaneousResult> at_once;
-  if (options.simultaneous || options.law == "simultaneous")
+  if ((options.simultaneous && !result.simultaneous) || options.law == "simultaneous")
     at_once = simultaneous(p, {.stop = stop});
-  if (options.law == "set") {
+  if (sampled) {
+    // nothing is left to do
+  } else if (options.law == "set") {
     solve_set(problem, options, result);
   } else {
     Ambiguity known;
@@ -148,6 +163,7 @@ void solve(const BatchProblem& problem, const BatchOptions& options, BatchResult
                             .seed = options.seed,
                             .draws = options.draws,
                             .threads = 1,
+                            .exact = false,
                             .stop = stop});
     } else if (options.law == "simultaneous") {
       known.simultaneous = at_once;
@@ -204,12 +220,14 @@ std::vector<BatchResult> solve_batch(const std::vector<BatchProblem>& problems,
       fail("forms must have a column for every contact velocity");
   }
   std::vector<BatchResult> results(problems.size());
+  // a device takes what it can at once; of those it is told the simultaneous law alone
+  const std::vector<char> sampled = solve_on_device(problems, options, results);
   in_parallel(
       problems.size(), options.threads,
       [&](std::uint64_t k) {
         if (options.stop && options.stop()) return;
-        BatchResult result;
-        solve(problems[k], options, result);
+        BatchResult result = std::move(results[k]);
+        solve(problems[k], options, sampled[k], result);
         if (options.stop && options.stop()) return;
         result.done = true;
         results[k] = std::move(result);

@@ -32,6 +32,11 @@ struct BatchOptions {
   bool simultaneous = true;  ///< count the outcomes of the simultaneous law under any law
   bool words = false;        ///< count what the contacts do, BatchResult::words
   int threads = 0;           ///< 0: all cores
+  /// What samples instead of the CPU where the law is set: planar impacts without restitution of up
+  /// to kMaxWalkContacts contacts. Null: nothing does.
+  WalkDevice* device = nullptr;
+  /// Told once why the CPU did what the device was asked for.
+  std::function<void(const std::string&)> device_trouble = {};
   /// Called now and then with the number of problems done, from the calling thread; false stops.
   std::function<bool(std::uint64_t)> progress = {};
   /// Asked now and then by all threads; true ends the work with the problems that are done.

@@ -44,7 +44,7 @@ struct Motion {
   }
 
   /// Which smooth piece of (88)-(90) each contact is on; the integrator stops where one ends.
-  enum class Piece { kOpen, kSlack, kPositive, kNegative, kWithin };  // kWithin: |slip| < ε
+  enum class Piece { kOpen, kLoose, kPositive, kNegative, kWithin };  // kWithin: |slip| < ε
   std::vector<Piece> pieces = {};
 
   double raw_normal(std::size_t i) const {
@@ -57,7 +57,7 @@ struct Motion {
   Piece piece(std::size_t i) const {
     const Contact& contact = terms.contacts[i];
     if (contact.phi > 0 || (contact.phi == 0 && contact.Jn.dot(v) >= 0)) return Piece::kOpen;
-    if (raw_normal(i) <= 0) return Piece::kSlack;
+    if (raw_normal(i) <= 0) return Piece::kLoose;
     const double s = slip(i);
     return s >= o.eps ? Piece::kPositive : s <= -o.eps ? Piece::kNegative : Piece::kWithin;
   }
@@ -79,7 +79,7 @@ struct Motion {
   };
   ContactForce contact_force(std::size_t i) const {
     const Piece on = pieces[i];
-    if (on == Piece::kOpen || on == Piece::kSlack) return {};
+    if (on == Piece::kOpen || on == Piece::kLoose) return {};
     ContactForce f{raw_normal(i), on == Piece::kPositive ? 1.0 : -1.0, 0, true};
     if (on == Piece::kWithin) f.unit = slip(i) / o.eps, f.unit_slope = 1 / o.eps;
     return f;
@@ -140,7 +140,7 @@ struct Motion {
     switch (pieces[i]) {
       case Piece::kOpen:
         return {-gap, kNever, kNever, kNever};
-      case Piece::kSlack:
+      case Piece::kLoose:
         return {gap, normal, kNever, kNever};
       case Piece::kPositive:
         return {gap, -normal, o.eps - s, kNever};
@@ -226,9 +226,9 @@ void follow(Motion& motion, int i, int side, double time, Trajectory& t) {
   if (side == 0 && on != Piece::kOpen) {
     on = Piece::kOpen;
   } else if (side == 0) {
-    on = motion.raw_normal(i) > 0 ? slipping() : Piece::kSlack;
+    on = motion.raw_normal(i) > 0 ? slipping() : Piece::kLoose;
   } else if (side == 1) {
-    on = on == Piece::kSlack ? slipping() : Piece::kSlack;
+    on = on == Piece::kLoose ? slipping() : Piece::kLoose;
   } else if (on == Piece::kWithin) {
     on = side == 2 ? Piece::kPositive : Piece::kNegative;
   } else {

@@ -58,6 +58,19 @@ bool ContactLogic::persists(const Mode& mode, const std::vector<int>& scope) {
          });
 }
 
+bool ContactLogic::moves_as(const Mode& mode, const std::vector<int>& scope) {
+  level_ = Level::kForce;
+  dt_pseudo_ = 0;
+  candidates_.clear();
+  const Candidate& c = candidate(mode);
+  return c.solved && std::all_of(scope.begin(), scope.end(), [&](int k) {
+           if (mode[k] == Grip::kOpen) return sign(c, Measure::kSeparation, k) >= 0;
+           const bool slides = mode[k] == Grip::kSlidePositive || mode[k] == Grip::kSlideNegative;
+           if (!slides || std::abs(kernel_.tangential_velocity(k)) > still(k)) return true;
+           return sign(c, Measure::kSlip, k) == (mode[k] == Grip::kSlidePositive ? 1 : -1);
+         });
+}
+
 Mode ContactLogic::least_change(const Mode& mode, const std::vector<int>& scope) {
   level_ = Level::kForce;
   dt_pseudo_ = 0;

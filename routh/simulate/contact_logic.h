@@ -45,6 +45,8 @@ class ContactLogic {
   /// Is the state outside the outlet set (78), so that the mode goes on (82)? Contacts persist
   /// until a force of theirs trends negative (A4), even where other modes would be consistent too.
   bool persists(const Mode& mode, const std::vector<int>& scope);
+  /// The same but for what forces say: open contacts separate, sliding ones slide as they should.
+  bool moves_as(const Mode& mode, const std::vector<int>& scope);
   /// Modes the forces allow at the kernel's state, among the contacts in scope; the others are
   /// open. `mode` is the one before.
   ModeChoice force_acceleration(const Mode& mode, const std::vector<int>& scope);

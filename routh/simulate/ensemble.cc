@@ -99,42 +99,41 @@ std::vector<EnsembleGroup> grouped(const std::vector<EnsembleRun>& runs,
 
 }  // namespace
 
-EnsembleResult ensemble(const System& system, const State& start, const MotionByLaw& motion,
-                        const EnsembleOptions& options) {
-  if (options.runs == 0) throw std::invalid_argument("runs must be at least 1");
-  const auto began = std::chrono::steady_clock::now();
+EnsemblePart ensemble_part(const System& system, const State& start, const MotionByLaw& motion,
+                           const EnsembleOptions& options, std::uint64_t first,
+                           std::uint64_t count) {
   const std::vector<Contact> contacts = system.terms(start.q, start.v, start.time).contacts;
-  EnsembleResult result;
-  result.runs.resize(options.runs);
-  result.kept.resize(std::min(options.keep, options.runs));
-  std::vector<ModeGraph> graphs(options.graph ? options.runs : 0);
+  EnsemblePart part;
+  part.runs.resize(count);
+  part.kept.resize(options.keep > first ? std::min(options.keep - first, count) : 0);
+  std::vector<ModeGraph> graphs(options.graph ? count : 0);
 
   // every run depends on its index alone, whoever does it
   std::atomic<bool> stop = false;
   std::mutex trouble;
-  std::exception_ptr first_error;
-  std::uint64_t first_error_index = options.runs;
+  std::uint64_t failed = count;
   const auto work = [&](std::uint64_t k) {
+    const std::uint64_t index = first + k;
     try {
       // a seed of its own for every run; decisions add their number
-      const std::uint64_t seed = mixed(options.seed, k);
+      const std::uint64_t seed = mixed(options.seed, index);
       Trajectory t = motion({with_restitution(impact_law(options.law, seed), options.restitution),
                              drawn_ways(seed), [&](double) { return !stop.load(); }});
       if (t.status == SimulationStatus::kInterrupted) return;
-      result.runs[k] = summary(system, t, k, contacts);
+      part.runs[k] = summary(system, t, index, contacts);
       if (options.graph) graphs[k].add(t, contacts);
-      if (k < result.kept.size()) result.kept[k] = std::move(t);
+      if (k < part.kept.size()) part.kept[k] = std::move(t);
     } catch (const std::exception& e) {
       // one motion that cannot go on does not end the others
-      result.runs[k] = {.index = k,
-                        .status = SimulationStatus::kStopped,
-                        .final = start,
-                        .word = std::string("failed: ") + e.what(),
-                        .final_mode = "failed",
-                        .message = e.what(),
-                        .finished = true};
+      part.runs[k] = {.index = index,
+                      .status = SimulationStatus::kStopped,
+                      .final = start,
+                      .word = std::string("failed: ") + e.what(),
+                      .final_mode = "failed",
+                      .message = e.what(),
+                      .finished = true};
       const std::lock_guard lock(trouble);
-      if (k < first_error_index) first_error_index = k, first_error = std::current_exception();
+      if (k < failed) failed = k, part.failure = std::current_exception();
     }
   };
   std::function<bool(std::uint64_t)> progress;
@@ -144,23 +143,43 @@ EnsembleResult ensemble(const System& system, const State& start, const MotionBy
       return !stop;
     };
   }
-  in_parallel(options.runs, options.threads, work, progress);
-  std::erase_if(result.runs, [](const EnsembleRun& run) { return !run.finished; });
-  const bool all_failed =
-      std::all_of(result.runs.begin(), result.runs.end(),
-                  [](const EnsembleRun& run) { return run.final_mode == "failed"; });
-  if (first_error && all_failed) std::rethrow_exception(first_error);
+  in_parallel(count, options.threads, work, progress);
+  std::erase_if(part.runs, [](const EnsembleRun& run) { return !run.finished; });
+  for (std::size_t k = 0; k < graphs.size(); k += kEnsembleBlock) {
+    ModeGraph block;
+    for (std::size_t i = k; i < std::min<std::size_t>(graphs.size(), k + kEnsembleBlock); ++i)
+      block.add(graphs[i]);
+    part.graph.add(block);
+  }
+  return part;
+}
+
+void sum_up(const EnsembleOptions& options, EnsembleResult& result) {
   result.early = std::count_if(result.runs.begin(), result.runs.end(),
                                [](const EnsembleRun& run) { return ends_early(run.status); });
   result.stopped = result.runs.size() < options.runs;
-  // in the order of the runs, so that sums do not depend on threads
-  for (const ModeGraph& graph : graphs) result.graph.add(graph);
   result.words = grouped(result.runs, &EnsembleRun::word);
   result.modes = grouped(result.runs, &EnsembleRun::final_mode);
   result.reasons = grouped(result.runs, &EnsembleRun::message);
   std::erase_if(result.reasons, [](const EnsembleGroup& group) { return group.name.empty(); });
+}
+
+EnsembleResult ensemble(const System& system, const State& start, const MotionByLaw& motion,
+                        const EnsembleOptions& options) {
+  if (options.runs == 0) throw std::invalid_argument("runs must be at least 1");
+  const auto began = std::chrono::steady_clock::now();
+  EnsemblePart all = ensemble_part(system, start, motion, options, 0, options.runs);
+  if (all.failure && all_failed(all.runs)) std::rethrow_exception(all.failure);
+  EnsembleResult result{
+      .runs = std::move(all.runs), .kept = std::move(all.kept), .graph = std::move(all.graph)};
+  sum_up(options, result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
+}
+
+bool all_failed(const std::vector<EnsembleRun>& runs) {
+  return std::all_of(runs.begin(), runs.end(),
+                     [](const EnsembleRun& run) { return run.final_mode == "failed"; });
 }
 
 namespace {

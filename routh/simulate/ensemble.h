@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -58,6 +59,18 @@ struct [[nodiscard]] EnsembleResult {
   double seconds = 0;
 };
 
+/// Graphs of this many runs are added up first, those of runs k·64 .. k·64 + 63, so that sums of
+/// times have the same bits whoever made them.
+inline constexpr std::uint64_t kEnsembleBlock = 64;
+
+/// Some of the runs of an ensemble: each depends on its index alone.
+struct [[nodiscard]] EnsemblePart {
+  std::vector<EnsembleRun> runs;  ///< finished, by index
+  std::vector<Trajectory> kept;   ///< as of EnsembleResult, of those among the first runs of all
+  ModeGraph graph;
+  std::exception_ptr failure;  ///< of the first run that was refused
+};
+
 /// What decides where a motion can go on in several ways, and when it ends.
 struct Decisions {
   ImpactLaw law;                                   ///< at impacts
@@ -77,6 +90,16 @@ MotionByLaw motion_by(const System& system, const State& start, const Options& o
     return simulate(system, start, own);
   };
 }
+
+/// Runs first .. first + count - 1, whatever EnsembleOptions::runs says; `first` is a multiple of
+/// kEnsembleBlock where the graph is wanted. `progress` hears of these alone.
+EnsemblePart ensemble_part(const System& system, const State& start, const MotionByLaw& motion,
+                           const EnsembleOptions& options, std::uint64_t first,
+                           std::uint64_t count);
+/// Could none of them be run?
+bool all_failed(const std::vector<EnsembleRun>& runs);
+/// Groups, and how many stopped early, of the runs that are there.
+void sum_up(const EnsembleOptions& options, EnsembleResult& result);
 
 /// A run that stops before its end keeps its place, with its reason. One that is refused is kept as
 /// failed; when all are, the first reason is thrown.

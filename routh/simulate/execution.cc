@@ -128,7 +128,11 @@ void Execution::enter(const Mode& next) {
   guards.clear();
   for (int k = 0; k < contacts(); ++k) {
     if (!closed(mode[k])) {
-      guards.push_back({Guard::kGap, k});
+      // one that others hold touches as long as they do
+      const bool held =
+          kernel.limbs().empty() && std::abs(kernel.terms().contacts[k].phi) <= o.simultaneous &&
+          std::abs(kernel.normal_velocity(k)) <= logic.still(k) && held_by_others(mode, k);
+      guards.push_back({.kind = Guard::kGap, .contact = k, .muted = held});
       continue;
     }
     guards.push_back({Guard::kNormal, k});
@@ -349,12 +353,13 @@ bool Execution::leave_slide() {
 }
 
 bool Execution::release(const std::vector<int>& scope) {
-  if (logic.persists(mode, scope)) return false;
-  const ModeChoice choice = logic.force_acceleration(mode, scope);
+  if (holds(mode, scope)) return false;
+  ModeChoice choice = logic.force_acceleration(mode, scope);
+  if (choice.modes.empty()) choice.modes = force_modes(scope);
   if (several(choice, "FA")) return false;
   if (choice.modes.empty()) {
     if (without_collision(scope) || step_over(scope)) return true;
-    blocked("FA");
+    if (t < o.end) blocked("FA");
     return false;
   }
   // contacts persist (A4)

@@ -26,8 +26,8 @@ inline void require(bool holds, const std::string& what) {
 
 /// What is watched in a mode: its value crosses zero downwards at an event.
 struct Guard {
-  enum Kind { kGap, kNormal, kConePositive, kConeNegative, kRest, kPressed } kind;
-  int contact;
+  enum Kind { kGap, kNormal, kConePositive, kConeNegative, kRest, kPressed, kShared } kind;
+  int contact;         // -1: all that share their forces
   double value = 0;    // at the beginning of the step
   bool armed = false;  // has it been clearly positive since the last event?
   bool muted = false;  // until then
@@ -144,6 +144,17 @@ struct Execution {
   /// IV as the simultaneous law of P1 (31), which has a solution also where contacts depend on each
   /// other (A2 fails) or are many. False where friction jams.
   bool complementary_impact(const std::vector<int>& scope, Event& event, Mode& next);
+  /// FA as a complementarity problem of accelerations: the modes its solutions show, where they
+  /// hold. It has a solution also where contacts depend on each other or are many.
+  std::vector<Mode> force_modes(const std::vector<int>& scope);
+  /// Does a mode go on, by its own forces or by some that contacts share?
+  bool holds(const Mode& wanted, const std::vector<int>& scope);
+  /// Are there forces within the cones for the motion of a mode, where it does not say which?
+  bool shares_forces(const Mode& wanted, const std::vector<int>& scope);
+  /// Contacts that are open because others of the mode hold them already, and what they do under an
+  /// acceleration: they may press all the same.
+  Mode beside(const Mode& of, const Eigen::VectorXd& acceleration) const;
+  bool held_by_others(Mode by, int contact) const;
   /// FA as the complementarity problem of a short step of time, which has a solution wherever the
   /// friction cone is pointed, be it an impulse: the mode that its solution shows where it holds,
   /// else the step itself. Steps that follow each other grow. False where friction jams.
@@ -173,6 +184,8 @@ struct Execution {
   /// Throws std::invalid_argument: why there is no flow.
   [[noreturn]] void explain() const;
 
+  /// Watches forces together where contacts share them and single ones say nothing.
+  void share_forces();
   double guard_value(const Guard& g);
   /// Values of a guard up to this are zero.
   double zero_of(const Guard& g) const;

@@ -8,6 +8,7 @@
 #include "routh/impact/solve_one.h"
 #include "routh/model/kkt.h"
 #include "routh/simulate/execution.h"
+#include "routh/simulate/shared_forces.h"
 
 /// Where the logic of contacts does not decide: several modes are consistent with the state, or
 /// none is that it can name.
@@ -17,15 +18,20 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr int kAllOutcomes = 6;          // contacts up to which all outcomes of a step are sought
+constexpr int kAllOutcomes = 6;          // contacts up to which all outcomes are sought
 constexpr int kStarts = 20;              // of the search for one outcome where they are more
 constexpr double kFirstStride = 1e-7;    // of the short steps [s]; each next one is twice as long
 constexpr double kLongestStride = 1e-4;  // [s]
 constexpr double kSpeck = 1e-6;          // mass of limbs without any, of the largest there is
+constexpr double kSlides = 1e3;          // times what forces do: slips that they do not turn round
+constexpr double kSpare = 1e-9;          // forces below this, of the largest, are none
+constexpr double kAhead = 1e-5;          // after which forces that nearly fail do so [s]
+constexpr double kFails = 1e-8;          // by this, of the largest
 constexpr double kJump = 1e3;            // times what forces do in a step: an impact
 
 /// Outcomes of the simultaneous law: all of them where contacts are few, else one.
 std::vector<Outcome> outcomes_of(const ImpactProblem& problem) {
+  if (problem.contacts() == 0) return {{problem.c, problem.c, 0}};
   if (problem.contacts() > kAllOutcomes) {
     // from rest, then from somewhere
     OneSolver solver(problem);
@@ -107,6 +113,7 @@ bool Execution::complementary_impact(const std::vector<int>& scope, Event& event
   std::vector<Mode> modes;
   for (const Outcome& outcome : found)
     modes.push_back(independent(mode_after(reduced, outcome), reduced, outcome));
+  if (several({modes, {}}, "IV")) return false;
   const std::size_t taken = decide(modes);
   event.outcomes = static_cast<int>(found.size());
   if (found.size() > 1) event.continuations = ways(modes, taken);
@@ -129,6 +136,115 @@ Mode Execution::independent(Mode wanted, const ReducedImpact& reduced,
     if (!kernel.layout(kept).regular()) kept[k] = Grip::kOpen;
   }
   return kept;
+}
+
+bool Execution::held_by_others(Mode by, int contact) const {
+  by[contact] = Grip::kSlide;
+  return !kernel.layout(by).regular();
+}
+
+Mode Execution::beside(const Mode& of, const VectorXd& acceleration) const {
+  Mode along(of.size(), Grip::kOpen);
+  for (int k = 0; k < contacts(); ++k) {
+    const Contact& c = kernel.terms().contacts[k];
+    if (closed(of[k]) || c.phi > o.simultaneous) continue;
+    const double size = c.Jn.cwiseAbs().dot(acceleration.cwiseAbs()) + std::abs(c.bias_n);
+    if (std::abs(kernel.normal_velocity(k)) > logic.still(k) ||
+        std::abs(c.Jn.dot(acceleration) + c.bias_n) > kSpare * size)
+      continue;
+    const double ct = kernel.tangential_velocity(k), at = c.Jt.row(0).dot(acceleration) + c.bias_t;
+    if (!held_by_others(of, k)) continue;
+    const double slip = std::abs(ct) > logic.still(k) ? ct : std::abs(at) > kSpare * size ? at : 0;
+    along[k] = c.mu == 0  ? Grip::kSlide
+               : slip > 0 ? Grip::kSlidePositive
+               : slip < 0 ? Grip::kSlideNegative
+                          : Grip::kStick;
+  }
+  return along;
+}
+
+bool Execution::shares_forces(const Mode& wanted, const std::vector<int>& scope) {
+  if (!kernel.limbs().empty()) return false;
+  const bool paper =
+      std::any_of(scope.begin(), scope.end(), [&](int k) { return logic.paper_friction(k); });
+  if (paper) return false;
+  const ModeKernel::Layout of = kernel.layout(wanted);
+  if (!of.regular()) return false;
+  ModeKernel::Response now;
+  if (!kernel.forces(of, now)) return false;
+  // where every force is determined, persists() knows
+  const Mode along = beside(wanted, now.x);
+  if (of.dropped.empty() && std::none_of(along.begin(), along.end(), closed)) return false;
+  double scale = 0;
+  const double spare = spare_force(kernel.terms(), now.x, wanted, along, scale);
+  if (!(spare >= -kSpare * scale)) return false;
+  if (spare <= kSpare * scale) {
+    // about to fail?
+    const State here{kernel.t(), kernel.q(), kernel.v()};
+    VectorXd next_q = here.q;
+    system.integrate(next_q, here.v + 0.5 * kAhead * now.x, kAhead);
+    kernel.evaluate(here.time + kAhead, next_q, here.v + kAhead * now.x);
+    const bool fails = !kernel.forces(of, now) || !(spare_force(kernel.terms(), now.x, wanted,
+                                                                along, scale) >= -kFails * scale);
+    kernel.evaluate(here.time, here.q, here.v);
+    if (fails) return false;
+  }
+  return logic.moves_as(wanted, scope);
+}
+
+bool Execution::holds(const Mode& wanted, const std::vector<int>& scope) {
+  return logic.persists(wanted, scope) || shares_forces(wanted, scope);
+}
+
+std::vector<Mode> Execution::force_modes(const std::vector<int>& scope) {
+  const Terms terms = terms_with_mass();
+  ReducedImpact reduced = reduce(terms, v, scope);
+  ImpactProblem& p = reduced.problem;
+  const VectorXd a = Mobility(terms.M, terms.A).acceleration(terms.forces, terms.joint_bias);
+  VectorXd rates(p.c.size());
+  std::vector<int> sliding(scope.size(), 0);
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    const Contact& c = terms.contacts[scope[i]];
+    const int tangent = p.tangent(static_cast<int>(i));
+    rates[static_cast<Eigen::Index>(i)] = c.Jn.dot(a) + c.bias_n;
+    rates[tangent] = c.Jt.row(0).dot(a) + c.bias_t;
+    if (std::abs(p.c[tangent]) > logic.still(scope[i])) sliding[i] = p.c[tangent] > 0 ? 1 : -1;
+  }
+  // contacts that slide go on to, whatever forces do
+  const double fast = kSlides * rates.lpNorm<Eigen::Infinity>();
+  if (!(fast > 0)) return {};
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    if (sliding[i] != 0) rates[p.tangent(static_cast<int>(i))] = sliding[i] * fast;
+  }
+  p.c = rates;
+  p.e.resize(0);
+  std::vector<Mode> found;
+  const auto take = [&](const Mode& candidate) {
+    if (std::find(found.begin(), found.end(), candidate) == found.end() && holds(candidate, scope))
+      found.push_back(candidate);
+  };
+  for (const Outcome& outcome : outcomes_of(p)) {
+    const Mode shown = mode_after(reduced, outcome);
+    // a slip that its force stops or turns round jams: an impact
+    bool jams = false;
+    for (std::size_t i = 0; i < scope.size(); ++i) {
+      const Grip grip = shown[scope[i]];
+      jams = jams || (sliding[i] != 0 &&
+                      (grip == Grip::kStick || (sliding[i] > 0 && grip == Grip::kSlideNegative) ||
+                       (sliding[i] < 0 && grip == Grip::kSlidePositive)));
+    }
+    if (jams) continue;
+    take(independent(shown, reduced, outcome));
+    // what neither presses nor leaves may be about to leave
+    Mode pressing = shown;
+    const double most = outcome.impulse.lpNorm<Eigen::Infinity>();
+    for (std::size_t i = 0; i < scope.size(); ++i) {
+      if (outcome.impulse[static_cast<Eigen::Index>(i)] <= kSpare * most)
+        pressing[scope[i]] = Grip::kOpen;
+    }
+    if (pressing != shown) take(independent(pressing, reduced, outcome));
+  }
+  return found;
 }
 
 std::optional<Execution::ShortStep> Execution::short_step(const std::vector<int>& scope, double h) {
@@ -171,7 +287,7 @@ bool Execution::step_over(const std::vector<int>& scope) {
   const Mode next = independent(mode_after(reduced, taken), reduced, taken);
 
   // a mode that holds needs no step
-  if (next != mode && logic.persists(next, scope)) {
+  if (next != mode && holds(next, scope)) {
     change_to(next, {next}, 0);
     return true;
   }
@@ -275,6 +391,7 @@ void Execution::change_to(const Mode& next, const std::vector<Mode>& all, std::s
 }
 
 void Execution::blocked(const char* problem) {
+  if (recorder.stopped()) return;
   recorder.stop(SimulationStatus::kJammed, std::string("no mode is consistent with ") + problem +
                                                " after mode " + name(mode) + Recorder::at(t) +
                                                "; friction jams");

@@ -6,6 +6,7 @@
 #include "routh/simulate/execution.h"
 #include "routh/simulate/reduce.h"
 #include "routh/simulate/root.h"
+#include "routh/simulate/shared_forces.h"
 
 namespace routh::hybrid {
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kThrough = 1e-9;    // gaps below this are an event in any case [m]
 constexpr double kGuardZero = 1e-9;  // forces below this, relative, are neither up nor down
+constexpr double kShared = 1e-6;     // forces that are shared and fail by this, relative
 constexpr double kDrift = 1e-11;     // of constraints before they are closed again [m], [m/s]
 constexpr double kKink = 1e-5;       // of the velocities: a constraint that turned within a step
 
@@ -43,8 +45,30 @@ void Execution::start_flow() {
   }
   solver.start(t, x, dxdt);
   read_guards();
+  share_forces();
   for (Guard& g : guards) g.armed = g.value > zero_of(g);
   begins = true;
+}
+
+void Execution::share_forces() {
+  const auto of_one = [](const Guard& g) {
+    return g.kind == Guard::kNormal || g.kind == Guard::kConePositive ||
+           g.kind == Guard::kConeNegative;
+  };
+  const bool shared = std::any_of(guards.begin(), guards.end(),
+                                  [](const Guard& g) { return g.kind == Guard::kShared; });
+  const bool fails = std::any_of(guards.begin(), guards.end(), [&](const Guard& g) {
+    return of_one(g) && g.value < -zero_of(g);
+  });
+  if (shared || !fails || !kernel.limbs().empty()) return;
+  const Mode along = beside(mode, kernel.last().x);
+  if (layout.dropped.empty() && std::none_of(along.begin(), along.end(), closed)) return;
+  Guard all{Guard::kShared, -1};
+  all.value = guard_value(all);
+  if (!(all.value >= -zero_of(all))) return;
+  std::erase_if(guards, of_one);
+  guards.push_back(all);
+  read_guards();
 }
 
 double Execution::guard_value(const Guard& g) {
@@ -63,6 +87,11 @@ double Execution::guard_value(const Guard& g) {
              (mode[g.contact] == Grip::kSlidePositive ? 1 : -1);
     case Guard::kPressed:
       return kernel.sliding_inertia(layout, g.contact);
+    case Guard::kShared: {
+      double scale = 0;
+      const double value = spare_force(kernel.terms(), s.x, mode, beside(mode, s.x), scale);
+      return std::isfinite(value) ? value / scale : -1;
+    }
   }
   return 0;
 }
@@ -72,6 +101,7 @@ double Execution::zero_of(const Guard& g) const {
   if (g.kind == Guard::kGap) return !g.armed && kernel.on_limb(g.contact) ? 1e-7 : 1e-12;
   if (g.kind == Guard::kRest) return 1e-11;
   if (g.kind == Guard::kPressed) return 1e-12;
+  if (g.kind == Guard::kShared) return kGuardZero;
   return kGuardZero * kernel.last().scale;
 }
 
@@ -160,12 +190,15 @@ double Execution::first_crossing(const Guard& g, double end, double rate0, doubl
     return HUGE_VAL;  // it has been so since the last event
   if (g.muted && !g.armed) {
     // it touches without an event; but nothing passes through
-    const bool enters = g.kind == Guard::kGap && !kernel.on_limb(g.contact) && end < -kThrough &&
-                        rate1 < 0 && g.value > -kThrough;
+    const bool shared = g.kind == Guard::kShared;
+    const double through = shared ? kShared : kThrough;
+    const bool enters =
+        end < -through && g.value > -through &&
+        (shared || (g.kind == Guard::kGap && !kernel.on_limb(g.contact) && rate1 < 0));
     if (!enters) return HUGE_VAL;
     looked = true;
-    return root([&](double at) { return guard_at(g, at, state, rate) + kThrough; }, t0, t1,
-                g.value + kThrough, end + kThrough)
+    return root([&](double at) { return guard_at(g, at, state, rate) + through; }, t0, t1,
+                g.value + through, end + through)
         .second;
   }
   if (end >= -zero) {
@@ -315,7 +348,8 @@ void Execution::take_event(const Guard& g, double at) {
   // a guard that fires again and again without an event is watched once it has been positive
   futile = events == log.events.size() && !moved ? futile + 1 : 0;
   if (futile < 3) return;
-  for (Guard& again : guards) again.muted = again.kind == kind && again.contact == contact;
+  for (Guard& again : guards)
+    again.muted = again.muted || (again.kind == kind && again.contact == contact);
 }
 
 void Execution::close(const Mode& touching, const Guard& g) {

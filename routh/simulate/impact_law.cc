@@ -11,6 +11,7 @@
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
+#include "routh/linear/decompose.h"
 #include "routh/simulate/laws.h"
 
 namespace routh {
@@ -36,7 +37,7 @@ std::vector<VectorXd> impulses_of(const ImpactProblem& problem, const Sequential
       const int t = problem.tangent(i), tangents = problem.tangents;
       Eigen::MatrixXd columns(sum.size(), 1 + tangents);
       columns << problem.G.col(i), problem.G.middleCols(t, tangents);
-      const VectorXd x = columns.colPivHouseholderQr().solve(change);
+      const VectorXd x = linear::basic_solution(columns, change);
       const double distance = (columns * x - change).norm();
       if (distance >= nearest) continue;
       nearest = distance;
@@ -116,7 +117,7 @@ const std::vector<Law>& laws() {
   static const std::vector<Law> list{
       {.name = "all",
        .about = "every outcome of simultaneous and sequential, and a few samples of set",
-       .options = {"samples", "seed", "threads", "draws", "order", "single"},
+       .options = {"samples", "seed", "threads", "draws", "device", "order", "single"},
        .restitution = {Restitution::kPoisson}},
       {.name = "simultaneous",
        .about = "all contacts at once, P1 (31)",
@@ -135,7 +136,7 @@ const std::vector<Law>& laws() {
       {.name = "set",
        .about = "impulses in any interleaving, sampled by P1 Algorithms 1 and 2",
        .options = {"samples", "seed", "threads", "draws", "step", "limit", "final-step", "keep",
-                   "coverage"},
+                   "coverage", "device"},
        .drawn =
            [](std::uint64_t seed) {
              return [seed](const ImpactProblem& problem, std::uint64_t impact) {

@@ -9,6 +9,7 @@
 #include "routh/impact/sequential.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
+#include "routh/linear/decompose.h"
 
 namespace routh {
 
@@ -47,8 +48,7 @@ Eigen::MatrixXd response(const MeasuredImpact& impact) {
 /// The part of a change of velocity that impulses at the contacts can make.
 VectorXd possible(const MeasuredImpact& impact, const VectorXd& change) {
   const Eigen::MatrixXd root = impact.M.llt().matrixU();
-  const VectorXd impulse =
-      (root * response(impact)).completeOrthogonalDecomposition().solve(root * change);
+  const VectorXd impulse = linear::least_squares(root * response(impact), VectorXd(root * change));
   return response(impact) * impulse;
 }
 

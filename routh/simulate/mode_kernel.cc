@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/linear/decompose.h"
+
 namespace routh {
 
 using Eigen::MatrixXd;
@@ -205,7 +207,7 @@ void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& 
     if (gap.isZero(0)) break;
     const VectorXd unit = scales();
     A = (A * unit.asDiagonal()).eval();
-    q -= unit.cwiseProduct(A.completeOrthogonalDecomposition().solve(gap));
+    q -= unit.cwiseProduct(linear::least_squares(A, gap));
   }
   // velocities: the plastic map without friction changes nothing but what the rows forbid
   Layout without_friction = layout;

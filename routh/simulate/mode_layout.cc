@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/linear/decompose.h"
 #include "routh/simulate/mode_kernel.h"
 
 /// Which rows a mode has, which of them depend on others, and what its modes are called.
@@ -78,7 +79,7 @@ ModeKernel::Layout ModeKernel::layout(const Mode& mode) const {
             rows.measured(terms_.contacts[result.normals[i]].Jn);
     }
     const VectorXd whole = rows.measured(row);
-    return whole - held * held.completeOrthogonalDecomposition().solve(whole);
+    return whole - held * linear::least_squares(held, whole);
   };
   for (int k = 0; k < contacts; ++k) {
     if (mode[k] != Grip::kStick) continue;

@@ -73,14 +73,14 @@ double MechanicalEnergy::operator()(double time, const Eigen::VectorXd& q,
 }
 
 double largest_gain(const System& system, const std::vector<Event>& events) {
-  constexpr double kRounding = 1e-9;  // of the energy before
+  constexpr double kOfBefore = 1e-9;  // a part of the energy that is rounding
   double largest = 0;
   for (const Event& e : events) {
     if (e.kind != EventKind::kImpact) continue;
     const Terms terms = system.terms(e.q, e.v_minus, e.time);
     const double before = kinetic_energy(terms, e.v_minus),
                  gain = kinetic_energy(terms, e.v_plus) - before;
-    if (gain > kRounding * before) largest = std::max(largest, gain);
+    if (gain > kOfBefore * before) largest = std::max(largest, gain);
   }
   return largest;
 }

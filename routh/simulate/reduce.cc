@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "routh/linear/decompose.h"
+
 namespace routh {
 namespace {
 
@@ -24,10 +26,8 @@ void check_inertia(const MatrixXd& M, bool joints) {
     }
   }
   const VectorXd unit = size.unaryExpr([](double x) { return x > 0 ? 1 / x : 1; });
-  const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(
-                           unit.asDiagonal() * M * unit.asDiagonal(), Eigen::EigenvaluesOnly)
-                           .eigenvalues()
-                           .minCoeff();
+  const double least =
+      linear::symmetric_eigenvalues(unit.asDiagonal() * M * unit.asDiagonal()).minCoeff();
   if (least < -1e-10 || (!joints && least <= 1e-14)) {
     throw std::invalid_argument("M is not positive definite: its smallest eigenvalue is " +
                                 std::to_string(least) + " of its diagonal");

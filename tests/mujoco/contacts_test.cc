@@ -191,7 +191,8 @@ TEST(MujocoContacts, MarginsCloseContactsAndLimitsWhereMujocoComesToRest) {
   mj_deleteData(data);
   mj_deleteModel(model);
   VectorXd q = system.home().q;
-  q[2] = 0.1 + (0.05 - 0.02);
+  // the larger margin less the gap; later the sum of the margins
+  q[2] = 0.1 + (mjVERSION_HEADER >= 3009000 ? 0.03 + 0.05 : 0.05 - 0.02);
   q[7] = -0.2 + 0.04;
   EXPECT_NEAR(ball, q[2], 2e-3);  // but for softness
   EXPECT_NEAR(slide, q[7], 2e-3);
@@ -381,9 +382,13 @@ TEST(MujocoContacts, AMeshTouchesAndAHeightfieldIsLandedOn) {
   q.head<3>() = foot + 0.102 * normal;
   contacts = slope.terms(q, VectorXd::Zero(6)).contacts;
   ASSERT_FALSE(contacts.empty());
-  EXPECT_NEAR(contacts[0].phi, 0.002, 1e-5);
-  EXPECT_GT(contacts[0].normal.dot(normal), 1 - 1e-5);
-  EXPECT_EQ(contacts[0].name.substr(0, 10), "ball/slope");
+  // 3.x also sees edges within the surface, farther away
+  const Contact& nearest =
+      *std::min_element(contacts.begin(), contacts.end(),
+                        [](const Contact& a, const Contact& b) { return a.phi < b.phi; });
+  EXPECT_NEAR(nearest.phi, 0.002, 1e-5);
+  EXPECT_GT(nearest.normal.dot(normal), 1 - 1e-5);
+  EXPECT_EQ(nearest.name.substr(0, 10), "ball/slope");
   std::filesystem::remove_all(folder);
 }
 
@@ -400,11 +405,23 @@ TEST(MujocoContacts, ShapesFoundByIterationHaveTrueGapsPointsAndNormals) {
       VectorXd q = system.home().q;
       q[2] = 1 + low + gap;
       const std::vector<Contact> contacts = system.terms(q, VectorXd::Zero(6)).contacts;
-      ASSERT_EQ(contacts.size(), 1u) << shape;
-      const double sign = contacts[0].name == "base/it" ? -1 : 1;
-      EXPECT_NEAR(contacts[0].phi, gap, 2e-9) << shape;
-      EXPECT_NEAR(contacts[0].normal.z(), sign, 1e-8) << shape;
-      EXPECT_NEAR(contacts[0].point.z(), 1 + gap / 2, 1e-5 + std::max(0.0, -gap)) << shape;
+      // of a face that lies flat 3.x finds several, by turning it 1e-3 this way and that; one is
+      // exact
+      ASSERT_GE(contacts.size(), 1u) << shape;
+      if (low == 0.15) {
+        EXPECT_EQ(contacts.size(), 1u);
+      }
+      double least = HUGE_VAL;
+      for (const Contact& contact : contacts) {
+        const double sign = contact.name.starts_with("base/it") ? -1 : 1;
+        const double turned = std::abs(contact.normal.z() - sign);
+        least = std::min(least, turned);
+        const double allowed = turned < 1e-8 ? 0 : std::abs(gap) * 5.1e-7;
+        EXPECT_LT(turned, 5.1e-7) << shape;
+        EXPECT_NEAR(contact.phi, gap, 2e-9 + allowed) << shape;
+        EXPECT_NEAR(contact.point.z(), 1 + gap / 2, 1e-5 + std::max(0.0, -gap)) << shape;
+      }
+      EXPECT_LT(least, 1e-8) << shape;
     }
   }
 }
@@ -414,10 +431,15 @@ TEST(MujocoContacts, MoreContactsThanThereIsRoomForIsAnError) {
   for (int i = 0; i < 3000; ++i) plates += "<geom type='box' size='.1 .1 .1'/>";
   const System system = world("<geom type='plane' size='1 1 1'/><body pos='0 0 .1'><freejoint/>" +
                               plates + "</body>");
+#if mjVERSION_HEADER >= 230
+  // contacts have no number of their own, and there is room
+  EXPECT_EQ(system.terms(system.home().q, system.home().v).contacts.size(), 12'000u);
+#else
   EXPECT_NE(message([&] {
               (void)system.terms(system.home().q, system.home().v);
             }).find("raise the model's nconmax"),
             std::string::npos);
+#endif
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "routh/io/mode_graph.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/ensemble.h"
+#include "routh/simulate/shared_forces.h"
 #include "soak.h"
 
 namespace routh {
@@ -63,6 +64,60 @@ TEST(Executions, OfRandomMechanismsAgreeWithTimeStepping) {
     ++compared;
   }
   EXPECT_GE(compared, 12);
+}
+
+// Forces that contacts share: a block on two corners, pushed along the floor, is four forces in
+// three equations. Some within the cones hold it up to the push mu m g, whatever each corner bears.
+TEST(SharedForces, HoldABlockUpToItsFriction) {
+  for (const double mass : {1e-6, 1.0, 1e6}) {
+    const double mu = 0.5, g = 10;
+    PlanarMechanism m;
+    m.gravity = {0, -g};
+    const int b = m.add(Body{.name = "block", .mass = mass, .inertia = 0.3 * mass});
+    for (const double side : {-1.0, 1.0})
+      m.add(ContactPair{side < 0 ? "l" : "r", {b, {side, 0}, 0}, Edge{}, mu});
+    const VectorXd zero = VectorXd::Zero(3);
+    const Mode stuck(2, Grip::kStick), none(2, Grip::kOpen);
+    for (const double part : {0.0, 0.5, 0.999, 1.0, 1.001, 2.0}) {
+      Terms terms = m.terms(zero, zero);
+      terms.forces[0] = part * mu * mass * g;
+      double scale = 0;
+      const double spare = spare_force(terms, zero, stuck, none, scale);
+      if (part == 1) {
+        EXPECT_NEAR(spare, 0, 1e-9 * scale);
+      } else {
+        EXPECT_EQ(spare > 0, part < 1) << part;
+      }
+      // one corner alone cannot carry the moment, but with the other beside it
+      const Mode left{Grip::kStick, Grip::kOpen}, right{Grip::kOpen, Grip::kStick};
+      EXPECT_FALSE(spare_force(terms, zero, left, none, scale) >= 0) << part;
+      if (part < 1) {
+        EXPECT_GE(spare_force(terms, zero, left, right, scale), -1e-9 * scale) << part;
+      }
+    }
+  }
+}
+
+// Boxes that lean on each other: what each contact bears is not known, that they rest is.
+TEST(Executions, OfDominoesAndStacksComeToRest) {
+  struct Row {
+    const char* name;
+    double n, end;
+    std::size_t events;
+  };
+  for (const Row& row : {Row{"domino-row", 3, 2, 400}, Row{"box-stack", 10, 1, 100}}) {
+    const io::Scenario s = io::load_scenario(row.name, {{"n", row.n}});
+    const Trajectory t =
+        simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = row.end, .every = row.end});
+    EXPECT_EQ(t.status, SimulationStatus::kDone) << row.name << ": " << t.message;
+    EXPECT_LT(t.events.size(), row.events) << row.name;
+    EXPECT_LT(t.final.v.lpNorm<Eigen::Infinity>(), 1e-9) << row.name;
+    EXPECT_LT(t.max_penetration, 1e-9) << row.name;
+    // time-stepping rests as high
+    const Trajectory steps =
+        simulate(*s.mechanism(), {0, s.q, s.v}, TimeSteppingOptions{.h = 1e-3, .end = row.end});
+    EXPECT_NEAR(t.energy.back(), steps.energy.back(), 0.02 * t.energy.front()) << row.name;
+  }
 }
 
 // A corner of the body slides off the end of a face: there the normal turns from one instant to the

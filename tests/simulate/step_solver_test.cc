@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
@@ -215,6 +216,115 @@ TEST(StepSolver, ManyContactsOfManyBodiesStopThem) {
   Plates plates{12};
   for (int plate = 0; plate < plates.count; ++plate) plates.v[6 * plate + 2] = -1;
   EXPECT_LT(plates.after_impact().norm(), 1e-8);
+}
+
+/// Balls stacked like oranges, square layers on a floor, of random masses: `side` at the bottom
+/// edge. Each rests on four, so that there are more impulses than motions.
+struct Oranges {
+  static constexpr double kFriction = 1;
+  explicit Oranges(int side) {
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> uniform(0.5, 2);
+    for (int layer = 0; layer < side; ++layer) {
+      for (int k = 0; k < (side - layer) * (side - layer); ++k) {
+        const int x = k % (side - layer), y = k / (side - layer);
+        centres.emplace_back(2 * x + layer, 2 * y + layer, 1 + layer * std::sqrt(2));
+        mass.push_back(uniform(random));
+      }
+    }
+    const int n = static_cast<int>(centres.size());
+    M = VectorXd::Zero(6 * n);
+    for (int b = 0; b < n; ++b) {
+      M.segment<3>(6 * b).setConstant(mass[b]), M.segment<3>(6 * b + 3).setConstant(0.4 * mass[b]);
+      if (centres[b].z() < 1.1) touch(b, -1, Eigen::Vector3d::UnitZ());
+      for (int a = 0; a < b; ++a) {
+        const Eigen::Vector3d apart = centres[b] - centres[a];
+        if (apart.norm() < 2 + 1e-9) touch(b, a, apart.normalized());
+      }
+    }
+  }
+  void touch(int b, int a, const Eigen::Vector3d& normal) {
+    const Eigen::Vector3d t = normal.unitOrthogonal(), across = normal.cross(t);
+    const auto row = [&](const Eigen::Vector3d& d) {
+      RowVectorXd J = RowVectorXd::Zero(M.size());
+      J.segment<3>(6 * b) = d, J.segment<3>(6 * b + 3) = -normal.cross(d);
+      if (a >= 0) J.segment<3>(6 * a) = -d, J.segment<3>(6 * a + 3) = -normal.cross(d);
+      return J;
+    };
+    Contact contact;
+    contact.Jn = row(normal);
+    contact.Jt.resize(2, M.size());
+    contact.Jt << row(t), row(across);
+    contact.mu = kFriction;
+    contacts.push_back(contact);
+    if (a < 0) floor.push_back(static_cast<int>(contacts.size()) - 1);
+  }
+  StepSolver solved(const VectorXd& v) const {
+    std::vector<int> groups;
+    for (std::size_t b = 0; b < mass.size(); ++b) groups.push_back(static_cast<int>(6 * b));
+    StepSolver solver(groups, static_cast<int>(M.size()));
+    solver.set_inertia(M.asDiagonal());
+    for (const Contact& contact : contacts)
+      solver.add_contact({contact.Jn, contact.Jt, contact.mu}, v, {});
+    EXPECT_TRUE(solver.solve(1e-8)) << solver.residual();
+    return solver;
+  }
+  ImpactProblem problem(const VectorXd& v) const {
+    const int m = static_cast<int>(contacts.size());
+    MatrixXd J(3 * m, M.size());
+    for (int i = 0; i < m; ++i)
+      J.row(i) = contacts[i].Jn, J.middleRows(m + 2 * i, 2) = contacts[i].Jt;
+    return {.G = J * M.cwiseInverse().asDiagonal() * J.transpose(),
+            .c = J * v,
+            .mu = VectorXd::Constant(m, kFriction),
+            .tangents = 2,
+            .edges = 0};
+  }
+
+  std::vector<Eigen::Vector3d> centres;
+  std::vector<double> mass;
+  VectorXd M;  // its diagonal
+  std::vector<Contact> contacts;
+  std::vector<int> floor;
+};
+
+TEST(StepSolver, APileWithoutAGuessRestsOnTheFloorWithAllItsWeight) {
+  const Oranges pile(5);  // 55 balls, 145 contacts
+  VectorXd v = VectorXd::Zero(pile.M.size());
+  for (Eigen::Index k = 2; k < v.size(); k += 6) v[k] = -0.01;
+  const StepSolver solver = pile.solved(v);
+  EXPECT_LT(residual(pile.problem(v), impulse_of(solver)), 1e-8);
+  EXPECT_LT((v + solver.velocity_change()).norm(), 1e-9);
+  double weight = 0, carried = 0;
+  for (const double mass : pile.mass) weight += 0.01 * mass;
+  for (const int i : pile.floor) carried += solver.normal_impulse(i);
+  EXPECT_NEAR(carried, weight, 1e-8 * weight);
+}
+
+// Where friction is strong the outcome need not be the same.
+TEST(StepSolver, APileIsSolvedInAnyUnitsAndAnyOrderOfContacts) {
+  for (const double unit : {1e-9, 1e9}) {
+    Oranges pile(4);
+    pile.M *= unit;
+    std::mt19937 random(6);
+    std::shuffle(pile.contacts.begin(), pile.contacts.end(), random);
+    VectorXd v = VectorXd::Zero(pile.M.size());
+    for (Eigen::Index k = 2; k < v.size(); k += 6) v[k] = -unit;
+    EXPECT_LT(residual(pile.problem(v), impulse_of(pile.solved(v))), 1e-8) << unit;
+  }
+}
+
+// Each ball with a velocity of its own: some slide, some part. Judged by the residual of the laws.
+TEST(StepSolver, APileThatIsShakenIsSolved) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  const Oranges pile(3);
+  for (int trial = 0; trial < 5; ++trial) {
+    VectorXd v(pile.M.size());
+    for (double& x : v) x = 0.1 * normal(random);
+    for (Eigen::Index k = 2; k < v.size(); k += 6) v[k] -= 1;
+    EXPECT_LT(residual(pile.problem(v), impulse_of(pile.solved(v))), 1e-8) << trial;
+  }
 }
 
 TEST(StepSolver, MissingInertiaIsNamed) {
