@@ -26,6 +26,21 @@ std::function<bool(std::uint64_t)> progress_of(const Asked& asked, std::uint64_t
   return [tell = asked.progress, total](std::uint64_t done) { return tell(done, total); };
 }
 
+/// By other means the samples that are to be shown or compared are made here, on top: they are few.
+SetResult sampled(const ImpactCase& impact, const SetOptions& options, const Asked& asked) {
+  if (!asked.sampler) return set_valued(impact.problem(), options);
+  SetOptions shared = options;
+  shared.keep = std::min(asked.keep, options.samples);
+  SetResult set = asked.sampler(impact.problem(), shared);
+  if (set.stopped || (options.keep == shared.keep && options.paths == 0)) return set;
+  SetOptions again = options;
+  again.samples = std::min(options.samples, std::max(options.keep, options.paths));
+  SetResult few = set_valued(impact.problem(), again);
+  set.kept = std::move(few.kept);
+  set.paths = std::move(few.paths);
+  return set;
+}
+
 /// The set law; held against the exact set where that was asked for.
 ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   SetOptions options = set_options(impact, asked);
@@ -35,7 +50,7 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
         "extremes; take corners");
   const std::uint64_t keep = options.keep;
   ExactResult exact;
-  if (asked.coverage) exact = exact_set(impact, asked);
+  if (asked.coverage && !asked.sampler) exact = exact_set(impact, asked);
   if (asked.coverage) options.keep = std::max(options.keep, kComparedOutcomes);
   options.keep = std::min(options.samples, std::max(options.keep, asked.least_kept));
   if (asked.figure) {
@@ -44,7 +59,9 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   }
   options.pack = asked.packed;
   options.progress = progress_of(asked, options.samples);
-  SetResult set = set_valued(impact.problem(), options);
+  SetResult set = sampled(impact, options, asked);
+  // processes that help with samples have left by now
+  if (asked.coverage && asked.sampler && !set.stopped) exact = exact_set(impact, asked);
   if (stopped(asked) && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
   ImpactReport report = report_set(impact, std::move(set), options, keep);
   report.covers = asked.coverage;
@@ -73,6 +90,7 @@ AmbiguityOptions all_options(const ImpactCase& impact, const Asked& asked) {
     options.progress = progress_of(asked, options.samples);
   }
   if (asked.draws == "uniform") options.draws = Draws::kUniform;
+  options.device = asked.device.walks;
   if (impact.problem().tangents == 2 && !impact.problem().circular())
     options.edges = impact.problem().edges;
   options.stop = asked.stop;
@@ -105,8 +123,7 @@ ImpactReport ask_exact(const ImpactCase& impact, const Asked& asked) {
   rest.exact.max_seconds = std::max(0.01, asked.exact.max_seconds - found.seconds);
   ExactResult set{.status = ExactStatus::kIncomplete};
   const ImpactProblem& p = impact.problem();
-  const bool possible =
-      asked.exact_law && (p.tangents == 1 || p.contacts() <= policy::kExactInSpace);
+  const bool possible = p.tangents == 1 || p.contacts() <= policy::kExactInSpace;
   if (possible && !stopped(asked)) set = exact_set(impact, rest);
   return report_exact(impact, std::move(set), questions, std::move(found));
 }
@@ -195,6 +212,18 @@ LzbOptions lzb_options(const ImpactCase& impact, const Asked& asked) {
   return options;
 }
 
+namespace {
+/// Of one outcome.
+double numbers_kept(const ImpactCase& impact) {
+  return static_cast<double>(2 * impact.problem().c.size() + impact.scenario.v.size());
+}
+}  // namespace
+
+bool memory_holds(const ImpactCase& impact, const SetOptions& options) {
+  return static_cast<double>(std::min(options.keep, options.samples)) * numbers_kept(impact) <=
+         kMostNumbers;
+}
+
 SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
   const ImpactDefaults& defaults = impact.scenario.run.impact;
   SetOptions options;
@@ -225,11 +254,13 @@ SetOptions set_options(const ImpactCase& impact, const Asked& asked) {
   }
   options.seed = asked.seed;
   options.threads = asked.threads;
+  options.device = asked.device.walks;
   options.keep = asked.keep;
-  const double each = static_cast<double>(2 * impact.problem().c.size() + impact.scenario.v.size());
-  if (static_cast<double>(std::min(options.keep, options.samples)) * each > kMostNumbers)
-    throw InputError(fmt::format("--keep {}: at most {:.0f} outcomes of this impact can be kept",
-                                 asked.keep, std::floor(kMostNumbers / each)));
+  if (!asked.streamed && !memory_holds(impact, options))
+    throw InputError(fmt::format(
+        "--keep {}: memory holds at most {:.0f} outcomes of this impact; more go into --csv or "
+        "--hdf5 alone, without --json, --plot and comparisons",
+        asked.keep, std::floor(kMostNumbers / numbers_kept(impact))));
   return options;
 }
 
@@ -276,6 +307,12 @@ void check(const ImpactCase& impact, const Asked& asked) {
         "--restitution stronge: --single algebraic has no path to do work along; take poisson or "
         "newton");
   (void)sequential_options(impact, asked);
+  if (asked.law == "set" && asked.device.name != "cpu") {
+    const std::string what = on_device(impact.problem(), set_options(impact, asked));
+    if (!what.empty())
+      throw InputError(fmt::format("--device {}: {} are sampled by the CPU alone; leave it out",
+                                   asked.device.name, what));
+  }
   (void)set_options(impact, asked);
   (void)lzb_options(impact, asked);
   if (!asked.contact.empty()) (void)contact_index(impact, "--contact", asked.contact);
@@ -286,13 +323,9 @@ void check(const ImpactCase& impact, const Asked& asked) {
 }
 
 ExactResult exact_set(const ImpactCase& impact, const Asked& asked) {
-  if (!asked.exact_law)
-    throw InputError(
-        "exact sets need the Parma Polyhedra Library, which this program was built without: "
-        "apt-get install libppl-dev, then make build");
   ExactOptions options = asked.exact;
   options.stop = asked.stop;
-  return asked.exact_law(impact.problem(), options);
+  return exact(impact.problem(), options);
 }
 
 ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
@@ -302,6 +335,8 @@ ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
   report.pointed = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
   if (asked.derivative) add_derivatives(impact, report);
   report.incomplete = report.incomplete || stopped(asked);
+  if (std::optional<SetResult>& set = report.known.set; set && set->device_trouble.empty())
+    set->device_trouble = asked.device.trouble;
   return report;
 }
 
@@ -338,6 +373,8 @@ Json options_json(const ImpactCase& impact, const ImpactReport& report, const As
                  {"step", report.known.step},
                  {"draws", asked.draws.empty() ? "corners" : asked.draws}});
   }
+  if ((law == "set" || law == "all") && asked.device.name != "cpu")
+    json["device"] = asked.device.name;
   if (law == "witnesses" || report.found) json["seed"] = asked.seed;
   if (law == "exact" || law == "witnesses" || asked.coverage) {
     json.update({{"max_polyhedra", asked.exact.max_polyhedra},

@@ -8,13 +8,14 @@
 
 #include "routh/impact/exact.h"
 #include "routh/impact/lzb.h"
+#include "routh/io/device.h"
 #include "routh/io/results.h"
 
 /// An impact and what is asked about it: what `routh impact` and Python's routh.impact() share.
 namespace routh::io {
 
-/// exact() of routh/impact/exact.h, an optional component; none: it was left out.
-using ExactLaw = std::function<ExactResult(const ImpactProblem&, const ExactOptions&)>;
+/// The set law by other means: in pieces, by several processes.
+using SetLaw = std::function<SetResult(const ImpactProblem&, const SetOptions&)>;
 
 /// Samples at hand where outcomes are held against a set or another simulator.
 inline constexpr std::uint64_t kComparedOutcomes = 1 << 17;
@@ -42,7 +43,9 @@ struct Asked {
   std::uint64_t least_kept = 0;  ///< set: samples at hand for comparisons
   std::uint64_t packed = 0;      ///< set: samples in SetResult::packed
   bool figure = false;           ///< keep what draw() shows
-  ExactLaw exact_law;
+  Device device = {};            ///< set and all: what samples
+  SetLaw sampler = {};           ///< of set; none: set_valued()
+  bool streamed = false;         ///< set: outcomes go elsewhere as they come, any number of them
   /// Called now and then; true ends the work with what was found.
   std::function<bool()> stop;
   /// Called now and then with samples done and to be done; false does the same.
@@ -67,10 +70,11 @@ void check_restitution(const Scenario& scenario, const std::string& law);
 SequentialOptions sequential_options(const ImpactCase& impact, const Asked& asked);
 LzbOptions lzb_options(const ImpactCase& impact, const Asked& asked);
 SetOptions set_options(const ImpactCase& impact, const Asked& asked);
+/// Are the outcomes that set keeps few enough for memory?
+bool memory_holds(const ImpactCase& impact, const SetOptions& options);
 /// Throws InputError naming an option that cannot be.
 void check(const ImpactCase& impact, const Asked& asked);
 
-/// Throws InputError with the package to install where exact sets were left out.
 ExactResult exact_set(const ImpactCase& impact, const Asked& asked);
 
 /// The law applied to a case, with all that report_* of results.h add to it. Throws InputError and

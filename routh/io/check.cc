@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "routh/linear/decompose.h"
+
 namespace routh::io {
 namespace {
 
@@ -13,9 +15,7 @@ std::optional<Termination> termination_of(const ImpactCase& impact, const Fricti
   if (impact.problem().bounces()) return {};  // the theorem is about inelastic impacts
   const Scenario& s = impact.scenario;
   Termination t{.step = s.run.impact.step};
-  t.sigma = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(s.terms.M, Eigen::EigenvaluesOnly)
-                .eigenvalues()
-                .minCoeff();
+  t.sigma = linear::symmetric_eigenvalues(s.terms.M).minCoeff();
   if (!cone.pointed || t.sigma <= 1e-14 * s.terms.M.cwiseAbs().maxCoeff()) return {};
   t.r_norm = cone.r.norm();
   t.c = termination_constant(cone, impact.problem().contacts(), t.step, t.sigma);
@@ -119,6 +119,7 @@ Json to_json(const ImpactCase& impact, const CheckReport& report) {
   j["unique"] = known.unique() ? Json(*known.unique()) : Json();  // null: not known
   j["verdict"] = verdict(impact, known);
   j["searched"] = {{"all_modes", known.all_modes()},
+                   {"exact_set", known.whole.has_value()},
                    {"all_orders", known.all_orders()},
                    {"samples", known.set->samples},
                    {"complete", known.searched()}};

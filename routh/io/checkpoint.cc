@@ -77,7 +77,11 @@ std::optional<std::string> Checkpoint::read(std::uint64_t piece) const {
 }
 
 void Checkpoint::write(std::uint64_t piece, const std::string& content) const {
-  write_file(path(piece), head_of(key_, piece, content) + content);
+  try {
+    write_file(path(piece), head_of(key_, piece, content) + content);
+  } catch (const InputError& e) {
+    throw OutputError(e.what());  // the folder was there in the beginning
+  }
 }
 
 }  // namespace routh::io

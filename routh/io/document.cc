@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <numbers>
 #include <numeric>
@@ -18,11 +19,16 @@ namespace {
 
 constexpr double kLargestMatrix = 1e7;  // numbers
 
-mu::Parser parser_of(const std::string& expression, const Values& values) {
+mu::Parser parser_with(const Values& values) {
   mu::Parser parser;
   parser.DefineConst("pi", std::numbers::pi);
   parser.DefineConst("deg", std::numbers::pi / 180);
   for (const auto& [name, value] : values) parser.DefineConst(name, value);
+  return parser;
+}
+
+mu::Parser parser_of(const std::string& expression, const Values& values) {
+  mu::Parser parser = parser_with(values);
   parser.SetExpr(expression);
   return parser;
 }
@@ -32,8 +38,15 @@ mu::Parser parser_of(const std::string& expression, const Values& values) {
 double evaluate(const std::string& expression, const Values& values) {
   try {
     int count = 0;
-    mu::Parser parser = parser_of(expression, values);
-    const double value = parser.Eval(count)[0];
+    // a parser takes longer to make than to ask, and expressions of a file follow each other
+    thread_local Values known;
+    thread_local std::unique_ptr<mu::Parser> parser;
+    if (!parser || known != values) {
+      parser = std::make_unique<mu::Parser>(parser_with(values));
+      known = values;
+    }
+    parser->SetExpr(expression);
+    const double value = parser->Eval(count)[0];
     if (count != 1)
       throw InputError(
           fmt::format("'{}' is {} numbers; the decimal sign is a point", expression, count));

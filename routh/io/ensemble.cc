@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "routh/io/frames.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/results.h"
 #include "routh/io/text.h"
@@ -88,35 +89,71 @@ Json to_json(const Scenario& scenario, const BranchTree& tree) {
   return j;
 }
 
-std::string to_csv(const Scenario& scenario, const EnsembleResult& result) {
-  std::string text = "run,status,impacts,time";
-  for (const std::string& name : scenario.coordinates) text += fmt::format(",{}", csv_cell(name));
-  for (const std::string& name : scenario.coordinates)
-    text += fmt::format(",{}", csv_cell("d/dt " + name));
-  text += ",energy,word,message\n";
-  for (const EnsembleRun& run : result.runs) {
-    text +=
-        fmt::format("{},{},{},{}", run.index, to_string(run.status), run.impacts, run.final.time);
-    for (const double x : run.final.q) text += fmt::format(",{}", x);
-    for (const double x : run.final.v) text += fmt::format(",{}", x);
-    text += fmt::format(",{},{},{}\n", run.energy_end, csv_cell(run.word), csv_cell(run.message));
+Table table_of(const Scenario& scenario, const EnsembleResult& result) {
+  Counts run, impacts;
+  Codes status;
+  // all there are, by their numbers
+  for (int k = 0; k <= static_cast<int>(SimulationStatus::kEventStorm); ++k)
+    status.labels.emplace_back(to_string(static_cast<SimulationStatus>(k)));
+  Numbers time, energy;
+  Words word, message;
+  const std::vector<std::string>& names = scenario.coordinates;
+  std::vector<std::string> rates;
+  // orientations have more numbers than velocities
+  const bool alike = scenario.q.size() == scenario.v.size();
+  for (const std::string& name : alike ? names : scenario.velocities)
+    rates.push_back((alike ? "d/dt " : "v.") + name);
+  std::vector<Numbers> q(names.size()), v(rates.size());
+  for (const EnsembleRun& one : result.runs) {
+    run.push_back(static_cast<std::int64_t>(one.index));
+    status.values.push_back(static_cast<std::uint8_t>(one.status));
+    impacts.push_back(one.impacts);
+    time.push_back(one.final.time);
+    for (std::size_t i = 0; i < q.size(); ++i)
+      q[i].push_back(one.final.q[static_cast<Eigen::Index>(i)]);
+    for (std::size_t i = 0; i < v.size(); ++i)
+      v[i].push_back(one.final.v[static_cast<Eigen::Index>(i)]);
+    energy.push_back(one.energy_end);
+    word.push_back(one.word), message.push_back(one.message);
   }
-  return text;
+  Table table{{"run", std::move(run)},
+              {"status", std::move(status)},
+              {"impacts", std::move(impacts)},
+              {"time", std::move(time)}};
+  for (std::size_t i = 0; i < names.size(); ++i) table.push_back({names[i], std::move(q[i])});
+  for (std::size_t i = 0; i < rates.size(); ++i) table.push_back({rates[i], std::move(v[i])});
+  table.push_back({"energy", std::move(energy)});
+  table.push_back({"word", std::move(word)});
+  table.push_back({"message", std::move(message)});
+  return table;
+}
+
+std::string to_csv(const Scenario& scenario, const EnsembleResult& result) {
+  const Table table = table_of(scenario, result);
+  return csv_head(table) + csv_rows(table);
 }
 
 std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& result,
                               const std::string& name, const std::string& folder) {
-  // the two coordinates that end most differently
+  // the coordinate that moves most, and that whose ends differ most besides it
   const auto n = static_cast<int>(scenario.coordinates.size());
-  VectorXd low = VectorXd::Constant(n, HUGE_VAL), high = -low;
+  const VectorXd none = VectorXd::Constant(n, HUGE_VAL);
+  VectorXd low = none, high = -none, least = none, most_end = -none;
+  double end = 0;
   for (const Trajectory& t : result.kept) {
     for (const VectorXd& q : t.q) low = low.cwiseMin(q), high = high.cwiseMax(q);
+    if (!t.time.empty()) end = std::max(end, t.time.back());
   }
-  std::vector<int> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return high[a] - low[a] > high[b] - low[b]; });
-  const int first = order[0], second = order[std::min(1, n - 1)];
+  for (const EnsembleRun& run : result.runs)
+    least = least.cwiseMin(run.final.q), most_end = most_end.cwiseMax(run.final.q);
+  const auto largest = [&](const VectorXd& from, const VectorXd& to, int but) {
+    int best = but == 0 && n > 1 ? 1 : 0;
+    for (int i = 0; i < n; ++i) {
+      if (i != but && to[i] - from[i] > to[best] - from[best]) best = i;
+    }
+    return best;
+  };
+  const int first = largest(low, high, -1), second = largest(least, most_end, first);
   const char* colours[] = {"#1f5fbf", "#c8281e", "#2a8c4a", "#e8a200", "#7b3fa0", "#00838f"};
   constexpr std::size_t kColours = 6;
   const auto colour_of = [&](const std::string& mode) {
@@ -124,6 +161,11 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
       if (result.modes[k].name == mode) return std::min(k, kColours - 1);
     }
     return kColours - 1;
+  };
+
+  const auto at_the_end = [&](int i) {
+    const std::string unit = unit_of(scenario.coordinates[i], false);
+    return scenario.coordinates[i] + " at the end" + (unit.empty() ? "" : " [" + unit + "]");
   };
 
   return render(folder, name, [&](const std::string& terminal) {
@@ -150,27 +192,25 @@ std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& re
     }
     text += fmt::format(
         "set multiplot layout 1,2 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
-        "set key top left Left reverse samplen 1.5\nset xlabel 'time [s]'\nset ylabel {}\nplot ",
+        "set tmargin 5\nset key at graph 0, graph 1.02 bottom left Left reverse samplen 1.5\n"
+        "set xlabel 'time [s]'\nset ylabel {}\nset xrange [0:{:.6g}]\nplot ",
         gnuplot_text(scenario.title.substr(0, scenario.title.find(" (P"))),
-        gnuplot_text(scenario.coordinates[first]));
+        gnuplot_text(with_unit(scenario.coordinates[first], false)), end > 0 ? end : 1);
     const std::size_t shown = std::min(kColours, result.modes.size());
     for (std::size_t c = 0; c < shown; ++c)
       text += fmt::format("{}$fan{} w l lw 0.8 lc rgb '{}' notitle", c ? ", " : "", c, colours[c]);
-    text += fmt::format("\nset xlabel {}\nset ylabel {}\n",
-                        gnuplot_text(scenario.coordinates[first] + " at the end"),
-                        gnuplot_text(scenario.coordinates[second] + " at the end"));
+    text += fmt::format("\nset xlabel {}\nset ylabel {}\n", gnuplot_text(at_the_end(first)),
+                        gnuplot_text(at_the_end(second)));
     // ends that agree keep a visible scale
-    const auto scale = [&](const char* axis, int i) {
-      double least = HUGE_VAL, greatest = -HUGE_VAL;
-      for (const EnsembleRun& run : result.runs)
-        least = std::min(least, run.final.q[i]), greatest = std::max(greatest, run.final.q[i]);
-      const double width = std::max(1.1 * (greatest - least), 0.05 * (high[i] - low[i]) + 1e-6);
-      const double middle = 0.5 * (least + greatest);
-      text += fmt::format("set {}range [{:.6g}:{:.6g}]\n", axis, middle - width / 2,
-                          middle + width / 2);
+    const auto scale = [&](const char* axis, int i, double pixels) {
+      const double width =
+          std::max(1.1 * (most_end[i] - least[i]), 0.05 * (high[i] - low[i]) + 1e-6);
+      const double from = 0.5 * (least[i] + most_end[i] - width), to = from + width;
+      text += fmt::format("set {0}range [{1:.6g}:{2:.6g}]\nset {0}tics {3:.6g}\n", axis, from, to,
+                          tick(from, to, pixels, *axis == 'x'));
     };
-    scale("x", first);
-    scale("y", second);
+    scale("x", first, 440);
+    scale("y", second, 330);
     text += "plot ";
     for (std::size_t c = 0; c < shown; ++c)
       text += fmt::format(

@@ -5,6 +5,7 @@
 
 #include "routh/io/json.h"
 #include "routh/io/scenario.h"
+#include "routh/io/table.h"
 #include "routh/simulate/ensemble.h"
 
 /// Ensembles as JSON, CSV and figures. docs/through-time.md.
@@ -15,6 +16,7 @@ Json to_json(const Scenario& scenario, const std::string& method, const Json& me
              const EnsembleOptions& options, const EnsembleResult& result);
 Json to_json(const Scenario& scenario, const BranchTree& tree);
 /// One row per run.
+Table table_of(const Scenario& scenario, const EnsembleResult& result);
 std::string to_csv(const Scenario& scenario, const EnsembleResult& result);
 /// The fan of kept motions and where all runs end. Writes <folder>/<name>.png and .svg.
 std::vector<std::string> draw(const Scenario& scenario, const EnsembleResult& result,

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numbers>
 #include <numeric>
 
-#include "routh/impact/same_outcome.h"
-#include "routh/io/document.h"
 #include "routh/io/drawing.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/model_sketches.h"
+#include "routh/io/planar_sketches.h"
 
 namespace routh::io {
 namespace {
@@ -21,25 +18,26 @@ using Eigen::Vector2d;
 using Eigen::VectorXd;
 
 constexpr const char* kTeal = "#35b0a0";
-constexpr const char* kPlain = "#555555";  // of a law that has no colour
-constexpr std::size_t kMostPaths = 12;     // drawn of one law
-constexpr const char* kOther = "pt 3 ps 1.8 lw 2.5 lc rgb '#d6006c'";
+constexpr std::size_t kMostPaths = 12;  // drawn of one law
+constexpr const char* kPink = "#d6006c";
+constexpr double kStretch = 1.7;         // of a panel's range, for another simulator's outcome
+constexpr double kPanel[] = {330, 300};  // what is left of a panel for its axes, in pixels
 
 /// One coordinate of contact space with its label.
 struct Axis {
   int index;
   std::string label;
+  double per = 1;  ///< of the unit that is drawn, in one m/s
 };
 struct Panel {
   Axis x, y;
 };
 
 Axis normal_axis(const ImpactCase& impact, int i) {
-  return {i, fmt::format("normal velocity of {} [m/s]", short_names(impact)[i])};
+  return {i, fmt::format("normal velocity of {}", short_names(impact)[i])};
 }
 Axis tangent_axis(const ImpactCase& impact, int i) {
-  return {impact.problem().tangent(i),
-          fmt::format("tangential velocity of {} [m/s]", impact.names[i])};
+  return {impact.problem().tangent(i), fmt::format("tangential velocity of {}", impact.names[i])};
 }
 
 /// Two contacts: A, the normals, B, as in P1's figures. More: pairs of normals, then single
@@ -85,7 +83,7 @@ std::vector<Panel> panels_in_space(const ImpactCase& impact, const VectorXd& spr
   const auto slip = [&](int i) {
     const auto axis = [&](int k) {
       return Axis{p.tangent(i) + k,
-                  fmt::format("slip of {}, tangent {} [m/s]", short_names(impact)[i], k + 1)};
+                  fmt::format("slip of {}, tangent {}", short_names(impact)[i], k + 1)};
     };
     return Panel{axis(0), axis(1)};
   };
@@ -126,7 +124,8 @@ std::string block(const std::string& name, const std::vector<std::vector<VectorX
   for (const auto& line : lines) {
     for (const VectorXd& c : line) {
       // adding zero turns a negative zero into zero
-      text += fmt::format("{:.6g} {:.6g}\n", c[panel.x.index] + 0.0, c[panel.y.index] + 0.0);
+      text += fmt::format("{:.6g} {:.6g}\n", panel.x.per * c[panel.x.index] + 0.0,
+                          panel.y.per * c[panel.y.index] + 0.0);
     }
     text += '\n';
   }
@@ -134,25 +133,6 @@ std::string block(const std::string& name, const std::vector<std::vector<VectorX
 }
 
 /// What the panels show, chosen once for all of them.
-/// Colours of the laws in turn.
-class Colours {
- public:
-  /// Has the law of the row a colour that is not taken?
-  bool left(const OutcomeRow& row) { return taken_[row.laws.front()] < of(row).size(); }
-  std::string next(const OutcomeRow& row) {
-    const std::vector<std::string>& all = of(row);
-    return all[std::min(taken_[row.laws.front()]++, all.size() - 1)];
-  }
-
- private:
-  static const std::vector<std::string>& of(const OutcomeRow& row) {
-    static const std::vector<std::string> plain{kPlain};
-    const std::vector<std::string>& own = law_named(row.laws.front()).colours;
-    return own.empty() ? plain : own;
-  }
-  std::map<std::string, std::size_t> taken_;
-};
-
 struct Content {
   std::vector<std::vector<VectorXd>> light;  ///< sampled paths
   std::vector<VectorXd> dark;                ///< sampled outcomes
@@ -165,6 +145,7 @@ struct Content {
   std::vector<Law> laws;
   std::vector<Marked> marks;      ///< outcomes with letters, of models
   std::optional<VectorXd> other;  ///< of another simulator
+  std::string other_name;
 };
 
 Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::size_t most) {
@@ -172,6 +153,7 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
   content.exact = figure.exact;
   content.bracket = figure.bracket;
   content.other = figure.other;
+  content.other_name = figure.other_name;
   if (impact.scenario.model()) content.marks = marked_outcomes(impact, figure);
   if (figure.set) {
     std::size_t points = 0;
@@ -210,7 +192,8 @@ Content content_of(const ImpactCase& impact, const ImpactFigure& figure, std::si
 
 /// Range of one coordinate over everything shown, with a margin; where a model has several outcomes
 /// over these alone, which are near to each other compared with where they come from. A coordinate
-/// that never changes gets a tenth of the speed, so that rounding does not fill its panel.
+/// that never changes gets a tenth of the speed, so that rounding does not fill its panel. Another
+/// simulator's outcome is in it unless it would squash the rest.
 std::pair<double, double> range_of(const ImpactCase& impact, const Content& content, int index) {
   const bool near = content.marks.size() > 1;
   double low = near ? 0 : std::min(0.0, impact.problem().c[index]);
@@ -224,10 +207,28 @@ std::pair<double, double> range_of(const ImpactCase& impact, const Content& cont
   }
   include(content.dark);
   for (const Polytope& piece : content.exact) include(piece.corners);
-  if (content.other) include({*content.other});
   const double speed = impact.problem().c.lpNorm<Eigen::Infinity>();
+  if (content.other) {
+    const double x = (*content.other)[index];
+    const double own = std::max(high - low, 1e-6 * speed);
+    if (std::max(high, x) - std::min(low, x) <= kStretch * own) include({*content.other});
+  }
   const double margin = high - low > 1e-6 * speed ? 0.06 * (high - low) : 0.05 * speed;
   return {low - margin, high + margin};
+}
+
+/// Drawn in thousandths where numbers are so small that their labels would be long.
+void choose_units(const ImpactCase& impact, const Content& content, std::vector<Panel>& panels) {
+  for (Panel& panel : panels) {
+    for (Axis* axis : {&panel.x, &panel.y}) {
+      const auto [low, high] = range_of(impact, content, axis->index);
+      const double most = std::max(std::abs(low), std::abs(high));
+      constexpr const char* kUnits[] = {"m/s", "mm/s", "\xC2\xB5m/s"};
+      int unit = 0;
+      for (; unit < 2 && most * axis->per < 0.01; ++unit) axis->per *= 1e3;
+      axis->label += fmt::format(" [{}]", kUnits[unit]);
+    }
+  }
 }
 
 /// Corners of the convex hull of a projected piece, counter-clockwise.
@@ -237,33 +238,65 @@ std::vector<Vector2d> projected_hull(const Polytope& piece, const Panel& panel) 
   return convex_hull(std::move(points));
 }
 
-/// The exact set as filled outlines.
-std::string exact_block(const Content& content, const Panel& panel) {
-  std::string text = "$exact << EOD\n";
+/// The exact set as filled outlines; $points: the corners of pieces that are so small in this panel
+/// that markers would hide them.
+std::string exact_block(const Content& content, const Panel& panel, const Vector2d& size) {
+  std::string text = "$exact << EOD\n", points = "$points << EOD\n";
   for (const Polytope& piece : content.exact) {
     const std::vector<Vector2d> hull = projected_hull(piece, panel);
-    for (std::size_t k = 0; k <= hull.size(); ++k) {
-      const Vector2d& p = hull[k % hull.size()];
-      text += fmt::format("{:.7g} {:.7g}\n", p.x() + 0.0, p.y() + 0.0);
+    Vector2d low = hull.front(), high = low;
+    for (const Vector2d& p : hull) low = low.cwiseMin(p), high = high.cwiseMax(p);
+    const Vector2d per(panel.x.per, panel.y.per);
+    const auto row = [&](const Vector2d& p) {
+      return fmt::format("{:.7g} {:.7g}\n", per.x() * p.x() + 0.0, per.y() * p.y() + 0.0);
+    };
+    if (((high - low).array() < 0.05 * size.array()).all()) {
+      for (const Vector2d& p : hull) points += row(p);
     }
+    for (std::size_t k = 0; k <= hull.size(); ++k) text += row(hull[k % hull.size()]);
     text += '\n';
   }
-  return text + "EOD\n";
+  return text + "EOD\n" + points + "EOD\n";
+}
+
+/// Another simulator's outcome: a star, or at the border an arrow towards it with its value.
+void mark_other(const Content& content, const Panel& panel, const Vector2d& low,
+                const Vector2d& high, std::string& data, std::string& plot) {
+  const Vector2d at(panel.x.per * (*content.other)[panel.x.index],
+                    panel.y.per * (*content.other)[panel.y.index]);
+  const Vector2d part = (at - low).cwiseQuotient(high - low);
+  if ((part.array() >= 0).all() && (part.array() <= 1).all()) {
+    data += fmt::format("$other << EOD\n{:.6g} {:.6g}\nEOD\n", at.x(), at.y());
+    plot += fmt::format(", $other w p pt 3 ps 1.8 lw 2.5 lc rgb '{}' notitle", kPink);
+    return;
+  }
+  const Vector2d tip = part.cwiseMax(0.02).cwiseMin(0.98);
+  Vector2d way(part.x() < 0 ? -1 : part.x() > 1 ? 1 : 0, part.y() < 0 ? -1 : part.y() > 1 ? 1 : 0);
+  way *= 0.12 / way.norm();
+  const Vector2d from = tip - way;
+  data += fmt::format(
+      "set arrow 90 from graph {:.4f},graph {:.4f} to graph {:.4f},graph {:.4f} front lw 2.5 lc "
+      "rgb "
+      "'{}'\nset label 90 {} at graph 1,graph 1.03 right front tc rgb '{}' font ',10'\n",
+      from.x(), from.y(), tip.x(), tip.y(), kPink,
+      gnuplot_text(fmt::format("{} at {:.3g}, {:.3g}", content.other_name, at.x(), at.y())), kPink);
 }
 
 std::string velocity_panel(const ImpactCase& impact, const Content& content, const Panel& panel) {
-  std::string data = block("light", content.light, panel) + block("dark", {content.dark}, panel) +
+  const auto x = range_of(impact, content, panel.x.index);
+  const auto y = range_of(impact, content, panel.y.index);
+  std::string data = "unset arrow 90\nunset label 90\n" + block("light", content.light, panel) +
+                     block("dark", {content.dark}, panel) +
                      block("before", {{impact.problem().c}}, panel);
   std::string plot = "plot ";
   if (!content.light.empty()) plot += "$light w l lw 0.6 lc rgb '#d5d5d5' notitle, ";
   if (!content.exact.empty()) {
-    data += exact_block(content, panel);
+    data += exact_block(content, panel, {x.second - x.first, y.second - y.first});
     plot += fmt::format(
         "$exact w filledcurves closed fc rgb '{0}' fs transparent solid 0.35 noborder notitle, "
-        "$exact w l lw 7 lc rgb '{0}' notitle, ",
+        "$exact w l lw 7 lc rgb '{0}' notitle, $points w p pt 7 ps 2.4 lc rgb '{0}' notitle, ",
         kTeal);
   }
-  if (!content.dark.empty()) plot += "$dark w p pt 7 ps 0.25 lc rgb '#4a4a4a' notitle, ";
   for (std::size_t k = 0; k < content.laws.size(); ++k) {
     const Content::Law& law = content.laws[k];
     std::vector<VectorXd> ends;
@@ -281,11 +314,12 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
         fmt::format("$end{} w p pt 7 ps {} lc rgb '{}' notitle, ", k,
                     lines ? std::max(0.7, 1.5 - 0.3 * static_cast<double>(k)) : 0.6, law.colour);
   }
+  // above what laws say, so that single outcomes show
+  if (!content.dark.empty()) plot += "$dark w p pt 7 ps 0.25 lc rgb '#4a4a4a' notitle, ";
   plot += "$before w p pt 6 ps 1.5 lw 2 lc rgb 'black' notitle";
-  if (content.other) {
-    data += block("other", {{*content.other}}, panel);
-    plot += fmt::format(", $other w p {} notitle", kOther);
-  }
+  const Vector2d low(panel.x.per * x.first, panel.y.per * y.first);
+  const Vector2d high(panel.x.per * x.second, panel.y.per * y.second);
+  if (content.other) mark_other(content, panel, low, high, data, plot);
   // letters in different directions, because outcomes often coincide in a panel
   constexpr const char* kOffsets[] = {"0.9,0.7", "-0.9,0.7", "0.9,-0.7"};
   for (std::size_t k = 0; k < content.marks.size(); ++k) {
@@ -294,95 +328,86 @@ std::string velocity_panel(const ImpactCase& impact, const Content& content, con
                         gnuplot_text(content.marks[k].letter), kOffsets[k % 3]);
   }
   plot += '\n';
-  const auto x = range_of(impact, content, panel.x.index);
-  const auto y = range_of(impact, content, panel.y.index);
+  // long names in smaller letters
+  const auto label = [](const std::string& text) {
+    return fmt::format("{} font ',{}'", gnuplot_text(text),
+                       text.size() <= 40   ? 12
+                       : text.size() <= 48 ? 10
+                                           : 8);
+  };
   return fmt::format(
       "{}set xlabel {}\nset ylabel {}\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
-      "set xtics nomirror {}\nset ytics nomirror {}\n{}",
-      data, gnuplot_text(panel.x.label), gnuplot_text(panel.y.label), x.first, x.second, y.first,
-      y.second,
-      tick(x.first, x.second + (impact.scenario.model() ? 0.5 * (x.second - x.first) : 0)),
-      tick(y.first, y.second), plot);
+      "set xtics nomirror {}\nset ytics nomirror {}\n{}unset arrow 90\nunset label 90\n",
+      data, label(panel.x.label), label(panel.y.label), low.x(), high.x(), low.y(), high.y(),
+      tick(low.x(), high.x(), kPanel[0], true), tick(low.y(), high.y(), kPanel[1], false), plot);
 }
 
-struct Sketch {
-  std::string title, colour;
-  VectorXd q;
+/// What a legend explains.
+struct Entry {
+  std::string style, title;
 };
 
-/// A few small drawings of the mechanism: the instant of impact in grey, a moment before or after
-/// it in colour.
-std::vector<Sketch> sketches_of(const ImpactCase& impact, const ImpactFigure& figure, Vector2d& low,
-                                Vector2d& high) {
-  const Scenario& s = impact.scenario;
-  low = Vector2d::Constant(HUGE_VAL), high = Vector2d::Constant(-HUGE_VAL);
-  extent(*s.mechanism(), s.q, low, high);
-  const double size = (high - low).maxCoeff();
-  const auto moved = [&](const VectorXd& v, double sign) {
-    // the time in which the fastest outline point travels an eighth of the mechanism
-    double fastest = 0;
-    for (const Frame& f : s.mechanism()->frames(s.q, v)) {
-      fastest = std::max(fastest, f.velocity.norm() + std::abs(f.omega) * 0.3 * size);
-    }
-    const double t = fastest > 1e-12 ? size / 8 / fastest : 0;
-    return VectorXd(s.q + sign * t * v);
-  };
-  std::vector<Sketch> sketches{{"before", "black", moved(s.v, -1)}};
-  std::vector<const OutcomeRow*> shown;
-  Colours colours;
-  for (const OutcomeRow& row : figure.laws) {
-    const std::string colour = colours.next(row);
-    const bool known = std::any_of(shown.begin(), shown.end(), [&](const OutcomeRow* other) {
-      return same_outcome(impact.problem(), other->outcome.c_plus, row.outcome.c_plus);
-    });
-    if (known || shown.size() == 3) continue;
-    shown.push_back(&row);
-    std::string title;
-    for (std::size_t i = 0; i < impact.names.size() && impact.names.size() <= 3; ++i)
-      title += fmt::format("{}{} {}", i ? ", " : "", impact.names[i], to_string(row.modes[i]));
-    sketches.push_back({title.empty() ? "after" : title, colour, moved(row.velocity, 1)});
-  }
-  for (const Sketch& sketch : sketches) extent(*s.mechanism(), sketch.q, low, high);
-  const Vector2d margin = Vector2d::Constant(0.08 * (high - low).maxCoeff());
-  low -= margin, high += margin;
-  return sketches;
+/// Of what can be seen in the panels.
+std::vector<Entry> entries_of(const ImpactCase& impact, const ImpactFigure& figure,
+                              const Content& content, const std::vector<Panel>& panels) {
+  std::vector<Entry> entries;
+  // panels near the outcomes may leave out where they come from
+  const bool before = std::any_of(panels.begin(), panels.end(), [&](const Panel& panel) {
+    const auto inside = [&](int index) {
+      const auto [low, high] = range_of(impact, content, index);
+      return low <= impact.problem().c[index] && impact.problem().c[index] <= high;
+    };
+    return inside(panel.x.index) && inside(panel.y.index);
+  });
+  if (before) entries.push_back({"p pt 6 ps 1.5 lw 2 lc rgb 'black'", "before"});
+  if (impact.scenario.mechanism())
+    entries.push_back({"l lw 1.2 lc rgb '#b5b5b5'", "at the impact"});
+  if (!content.light.empty()) entries.push_back({"l lw 4 lc rgb '#d5d5d5'", "during"});
+  if (!content.exact.empty())
+    entries.push_back({fmt::format("l lw 6 lc rgb '{}'", kTeal),
+                       content.bracket ? "contains the set" : "exact set"});
+  if (!content.dark.empty())
+    entries.push_back({"p pt 7 ps 1.2 lc rgb '#4a4a4a'", "outcomes (set)"});
+  for (const Content::Law& law : content.laws)
+    entries.push_back({fmt::format("lp pt 7 lw 2.2 lc rgb '{}'", law.colour), law.label});
+  if (content.other)
+    entries.push_back({fmt::format("p pt 3 ps 1.8 lw 2.5 lc rgb '{}'", kPink), figure.other_name});
+  return entries;
 }
 
-std::string sketch_panel(const ImpactCase& impact, const Sketch& sketch, const Vector2d& low,
-                         const Vector2d& high) {
-  const Scenario& s = impact.scenario;
-  std::string names;
-  for (const int i : impact.reduced.contacts) {
-    const Contact& c = s.terms.contacts[i];
-    names += fmt::format("set label {} at {:.5g},{:.5g} center font ',10' offset 0,0.7\n",
-                         gnuplot_text(c.name), c.point.x(), c.point.y());
-  }
-  return fmt::format(
-      "$planes << EOD\n{}EOD\n$now << EOD\n{}EOD\n$moved << EOD\n{}EOD\n"
-      "set title {} offset 0,-0.7\nset xrange [{}:{}]\nset yrange [{}:{}]\n{}"
-      "plot $planes w l lw 3 lc rgb '#9a9a9a' notitle, $now w l lw 1.2 lc rgb '#b5b5b5' notitle, "
-      "$moved w l lw 2 lc rgb '{}' notitle\nunset label\n",
-      polylines(planes(*s.mechanism(), low, high)), polylines(outlines(*s.mechanism(), s.q)),
-      polylines(outlines(*s.mechanism(), sketch.q)), gnuplot_text(sketch.title), low.x(), high.x(),
-      low.y(), high.y(), names, sketch.colour);
+/// How high a legend is in pixels: as many entries side by side as fit, all as wide as the longest.
+double legend_height(const std::vector<Entry>& entries, double width) {
+  constexpr double kLetter = 8.8, kSample = 76, kRow = 17;
+  std::size_t longest = 0;
+  for (const Entry& entry : entries) longest = std::max(longest, entry.title.size());
+  const double each = kLetter * static_cast<double>(longest) + kSample;
+  const double columns = std::max(1.0, std::floor(width / each));
+  return 12 + kRow * std::ceil(static_cast<double>(entries.size()) / columns);
 }
 
 /// The whole figure: sketches above, velocities below, one legend at the foot.
 std::string script(const ImpactCase& impact, const ImpactFigure& figure, const Content& content,
                    const std::optional<ModelSketches>& in_space, const std::string& terminal) {
   const bool model = impact.scenario.model() != nullptr;
-  const std::vector<Panel> panels = impact.problem().tangents == 2
-                                        ? panels_in_space(impact, spread_of(impact, figure))
-                                        : panels_of(impact);
+  std::vector<Panel> panels = impact.problem().tangents == 2
+                                  ? panels_in_space(impact, spread_of(impact, figure))
+                                  : panels_of(impact);
+  choose_units(impact, content, panels);
   const int columns = panels.size() <= 3 ? static_cast<int>(panels.size()) : 3;
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
   const double width = std::max(700, 440 * columns);
-  const auto model_height = [&] {
-    const double each = width / static_cast<double>(in_space->q.size());
-    return std::clamp(each / in_space->aspect() + 26, 180.0, 380.0);
+  const bool planar = impact.scenario.mechanism() != nullptr;
+  const PlanarSketches sketches =
+      planar ? planar_sketches(impact, figure) : PlanarSketches{.all = {}, .low = {}, .high = {}};
+  // as high as they are drawn
+  const auto height_of = [&](double aspect, std::size_t count, double least, double most) {
+    return std::clamp(width / static_cast<double>(count) / aspect + 26, least, most);
   };
-  const double sketch_height = impact.scenario.mechanism() ? 210 : model ? model_height() : 0;
-  const double panel_height = 380, legend = 46, heading = 40;
+  const double sketch_height = planar  ? height_of(sketches.aspect(), sketches.all.size(), 80, 210)
+                               : model ? height_of(in_space->aspect(), in_space->q.size(), 100, 380)
+                                       : 0;
+  const std::vector<Entry> entries = entries_of(impact, figure, content, panels);
+  const double panel_height = 380, legend = legend_height(entries, width), heading = 40;
   const double height = sketch_height + rows * panel_height + legend + heading;
 
   std::string text = fmt::format(
@@ -391,24 +416,7 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       "set tics nomirror\n",
       terminal, width, height, gnuplot_text(figure.title.substr(0, figure.title.find(" ("))));
 
-  // the mechanism
-  if (impact.scenario.mechanism()) {
-    Vector2d low, high;
-    const std::vector<Sketch> sketches = sketches_of(impact, figure, low, high);
-    text +=
-        "unset key\nunset border\nunset tics\nset size ratio -1\nset lmargin 1\nset rmargin 1\nset "
-        "tmargin 1.5\nset bmargin 0.5\n";
-    for (std::size_t k = 0; k < sketches.size(); ++k) {
-      const double w = 1.0 / static_cast<double>(sketches.size());
-      text += fmt::format("set origin {},{}\nset size {},{}\n", w * static_cast<double>(k),
-                          (height - heading - sketch_height) / height, w, sketch_height / height);
-      text += sketch_panel(impact, sketches[k], low, high);
-    }
-    text +=
-        "set border 3\nset tics nomirror\nset size noratio\nset autoscale\nunset title\n"
-        "unset lmargin\nunset rmargin\nunset tmargin\nunset bmargin\n";
-  }
-
+  if (planar) text += sketch_row(impact, sketches, {width, height}, heading, sketch_height);
   if (in_space)
     text += sketch_row(impact, *in_space, {height, heading, sketch_height, segments_of(terminal)});
 
@@ -430,29 +438,10 @@ std::string script(const ImpactCase& impact, const ImpactFigure& figure, const C
       "unset xzeroaxis\nunset yzeroaxis\nset lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin "
       "0\n"
       "set key center center horizontal Left reverse samplen 2 width 1\nset xrange [0:1]\nset "
-      "yrange [0:1]\n"
-      "plot NaN notitle",
+      "yrange [0:1]\nplot NaN notitle",
       legend / height);
-  // panels near the outcomes may leave out where they come from
-  const bool before = std::any_of(panels.begin(), panels.end(), [&](const Panel& panel) {
-    const auto inside = [&](int index) {
-      const auto [low, high] = range_of(impact, content, index);
-      return low <= impact.problem().c[index] && impact.problem().c[index] <= high;
-    };
-    return inside(panel.x.index) && inside(panel.y.index);
-  });
-  if (before) text += ", NaN w p pt 6 ps 1.5 lw 2 lc rgb 'black' title 'before'";
-  if (!content.light.empty()) text += ", NaN w l lw 4 lc rgb '#d5d5d5' title 'during'";
-  if (!content.exact.empty())
-    text += fmt::format(", NaN w l lw 6 lc rgb '{}' title '{}'", kTeal,
-                        content.bracket ? "contains the set" : "exact set");
-  if (!content.dark.empty())
-    text += ", NaN w p pt 7 ps 1.2 lc rgb '#4a4a4a' title 'outcomes (set)'";
-  for (const Content::Law& law : content.laws)
-    text += fmt::format(", NaN w lp pt 7 lw 2.2 lc rgb '{}' title {}", law.colour,
-                        gnuplot_text(law.label));
-  if (content.other)
-    text += fmt::format(", NaN w p {} title {}", kOther, gnuplot_text(figure.other_name));
+  for (const Entry& entry : entries)
+    text += fmt::format(", NaN w {} title {}", entry.style, gnuplot_text(entry.title));
   return text + "\nunset multiplot\n";
 }
 

@@ -9,12 +9,14 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 
 #include "routh/io/document.h"
+#include "routh/io/file_writer.h"
 
 namespace routh::io {
 namespace {
@@ -76,26 +78,6 @@ std::string follow_links(std::string path) {
 std::string folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
-}
-
-void replace(const std::string& path, const std::string& target, const std::string& content) {
-  static int count = 0;
-  const std::string temporary =
-      (fs::path(folder_of(target)) / fmt::format(".routh-{}-{}.tmp", ::getpid(), count++)).string();
-  Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (out.fd < 0) fail_to_write(path, errno);
-  // whose it was and who may read it; only root can give files away
-  struct stat before;
-  if (::stat(target.c_str(), &before) == 0) {
-    [[maybe_unused]] const int given = ::fchown(out.fd, before.st_uid, before.st_gid);
-    ::fchmod(out.fd, before.st_mode & 07777);
-  }
-  if (!write_all(out.fd, content) || !out.close() ||
-      std::rename(temporary.c_str(), target.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    fail_to_write(path, error);
-  }
 }
 
 /// All that a descriptor gives; `name` stands for it in messages.
@@ -186,20 +168,73 @@ bool same_file(const std::string& a, const std::string& b) {
          (fs::is_regular_file(a, error) && fs::equivalent(a, b, error));
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  check_writable(path);
-  const std::string target = follow_links(path);
+FileWriter::FileWriter(std::string path) : path_(std::move(path)) {
+  if (path_ == "-") path_ = "/dev/stdout";
+  check_writable(path_);
+  target_ = follow_links(path_);
   std::error_code error;
-  const fs::file_status status = fs::status(target, error);
-  if (const std::optional<int> open = open_descriptor(target)) {
+  const fs::file_status status = fs::status(target_, error);
+  if (const std::optional<int> open = open_descriptor(target_)) {
     std::fflush(nullptr);  // what the screen was shown comes first
-    if (!write_all(*open, content)) fail_to_write(path, errno);
-  } else if (fs::exists(status) && !fs::is_regular_file(status)) {
-    Descriptor out(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
-    if (out.fd < 0 || !write_all(out.fd, content) || !out.close()) fail_to_write(path, errno);
-  } else {
-    replace(path, target, content);
+    fd_ = *open;
+    own_ = false;
+    return;
   }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) fail_to_write(path_, errno);
+    return;
+  }
+  static int count = 0;
+  temporary_ = (fs::path(folder_of(target_)) / fmt::format(".routh-{}-{}.tmp", ::getpid(), count++))
+                   .string();
+  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) {
+    temporary_.clear();
+    fail_to_write(path_, errno);
+  }
+  // whose it was and who may read it; only root can give files away
+  struct stat before;
+  if (::stat(target_.c_str(), &before) == 0) {
+    [[maybe_unused]] const int given = ::fchown(fd_, before.st_uid, before.st_gid);
+    ::fchmod(fd_, before.st_mode & 07777);
+  }
+}
+
+FileWriter::~FileWriter() {
+  if (own_ && fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void FileWriter::append(const std::string& text) {
+  if (!write_all(fd_, text)) fail_to_write(path_, errno);
+}
+
+void FileWriter::finish() {
+  if (own_ && ::close(std::exchange(fd_, -1)) != 0) fail_to_write(path_, errno);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(path_, errno);
+  temporary_.clear();
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  FileWriter file(path);
+  file.append(content);
+  file.finish();
+}
+
+bool FileWriter::to_device(const std::string& path) {
+  std::error_code error;
+  const std::string target = path == "-" ? "/dev/stdout" : follow_links(path);
+  const fs::file_status status = fs::status(target, error);
+  return open_descriptor(target) || (fs::exists(status) && !fs::is_regular_file(status));
+}
+
+double room_for(const std::string& path) {
+  if (FileWriter::to_device(path)) return HUGE_VAL;
+  std::error_code error;
+  const fs::space_info space = fs::space(folder_of(follow_links(path)), error);
+  return error ? HUGE_VAL : static_cast<double>(space.available);
 }
 
 }  // namespace routh::io

@@ -24,6 +24,12 @@ Timing timing(const Trajectory& t, double per_second, int most);
 
 std::string short_title(const Motion& motion);
 
+/// "m" or "rad" of a coordinate, by what its name ends in, or "m/s" and "rad/s" of its velocity;
+/// empty where the name does not tell.
+std::string unit_of(const std::string& name, bool velocity);
+/// The name with its unit, where it tells: "block.angle [rad]".
+std::string with_unit(const std::string& name, bool velocity);
+
 /// Of models in space.
 struct ModelStrip {
   Scene scene;

@@ -13,7 +13,7 @@
 namespace routh::io {
 namespace {
 
-constexpr int kColours = 256, kProbes = 6;  // frames that choose the palette
+constexpr int kPalette = 256, kProbes = 6;  // frames that choose the palette
 constexpr int kBins = 1 << 15;              // five bits of each of three colours
 
 using Rgb = std::array<std::uint8_t, 3>;
@@ -63,7 +63,7 @@ std::vector<Rgb> palette_of(const Histogram& seen) {
   };
   std::vector<Box> boxes;
   if (!bins.empty()) boxes.push_back(measured(0, bins.size()));
-  while (static_cast<int>(boxes.size()) < kColours) {
+  while (static_cast<int>(boxes.size()) < kPalette) {
     const auto widest = std::max_element(
         boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.spread < b.spread; });
     if (widest == boxes.end() || widest->spread <= 0) break;
@@ -201,7 +201,7 @@ std::string gif(int frames, int delay, const std::function<Image(int)>& frame) {
   put16(out, width), put16(out, height);
   out += "\xf7";  // a palette of 256 for all
   out += std::string(2, '\0');
-  for (int k = 0; k < kColours; ++k) {
+  for (int k = 0; k < kPalette; ++k) {
     for (int c = 0; c < 3; ++c)
       out += static_cast<char>(k < static_cast<int>(palette.size()) ? palette[k][c] : 0);
   }

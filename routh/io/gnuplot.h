@@ -23,14 +23,21 @@ void require_gnuplot();
 /// The picture that a script draws; gnuplot's complaints become the error (std::runtime_error).
 std::string run_gnuplot(const std::string& script);
 
-/// Writes <folder>/<name>.png, .svg and .pdf from script(terminal) and returns their paths. Scripts
-/// begin with "set terminal TERMINAL size W,H", in pixels of SVG; PNG has two for each of them.
+/// Writes <folder>/<name>.png, .svg and .pdf from script(terminal), and what the script plots as
+/// <name>-data.tex, tables of pgfplots; returns their paths. Scripts begin with "set terminal
+/// TERMINAL size W,H", in pixels of SVG; PNG has two for each of them.
 std::vector<std::string> render(
     const std::string& folder, const std::string& name,
     const std::function<std::string(const std::string& terminal)>& script);
 
-/// One curve as a data block of gnuplot, thinned out where a picture cannot show all its points and
-/// broken where it is not finite.
+/// The data blocks of a script as tables of pgfplots: \pgfplotstableread{..}{\routhNAME}, digits of
+/// names as letters from a on, nan where a line is broken. Blocks without rows are left out, and
+/// those that are not numbers.
+std::string pgfplots_data(const std::string& script);
+
+/// One curve as a data block of gnuplot, broken where it is not finite. Where there are more points
+/// than a picture can show, each of its columns keeps the first, the lowest, the highest and the
+/// last: what swings fast fills the band between its extremes, as the whole curve would.
 using Series = std::vector<std::pair<double, double>>;
 std::string curve_block(const std::string& name, const Series& series);
 std::string curve_block(const std::string& name, const std::vector<double>& x,
@@ -38,5 +45,7 @@ std::string curve_block(const std::string& name, const std::vector<double>& x,
 
 /// A tick distance of 1, 2 or 5 times a power of ten that puts about five ticks on a range.
 double tick(double low, double high);
+/// The same on an axis of so many pixels of SVG, fewer where their labels would touch.
+double tick(double low, double high, double pixels, bool across);
 
 }  // namespace routh::io

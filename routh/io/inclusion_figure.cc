@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "routh/io/frames.h"
 #include "routh/io/gnuplot.h"
 #include "routh/io/motion.h"
 
@@ -56,7 +57,7 @@ std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& pat
   const char* colours[] = {"#1f5fbf", "#c8281e", "#2a8c4a", "#e8a200", "#7b3fa0", "#00838f"};
   return render(folder, name, [&](const std::string& terminal) {
     std::string text = fmt::format(
-        "set terminal {} size 1380,430 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
+        "set terminal {} size 1380,470 font 'Helvetica,12' noenhanced\nset encoding utf8\n",
         terminal);
     text += curve_block("qt", q_of_t) + curve_block("vt", v_of_t) + curve_block("qs", q_of_s) +
             curve_block("vs", v_of_s) + curve_block("rate", rate);
@@ -64,20 +65,24 @@ std::vector<std::string> draw(const Scenario& scenario, const InclusionPath& pat
       text += curve_block(fmt::format("n{}", c), normal[c]);
     text += fmt::format(
         "set multiplot layout 1,3 title {} font ',15'\nset border 3 lw 1.2\nset tics nomirror\n"
-        "set key above horizontal Left reverse samplen 2\nset grid lc rgb '#e8e8e8'\n",
+        "set tmargin 5.5\nset lmargin 9\nset rmargin 3\nset grid lc rgb '#e8e8e8'\n"
+        "set key at graph 0, graph 1.03 bottom left vertical maxrows 2 Left reverse samplen 2\n",
         gnuplot_text(scenario.title.substr(0, scenario.title.find(" (P"))));
+    const std::string unit = unit_of(coordinate, false), speed = unit_of(coordinate, true);
+    const std::string axis =
+        unit.empty() ? "" : fmt::format("set ylabel '[{}], [{}]' offset 1\n", unit, speed);
     const auto panel = [&](const char* label, const char* q, const char* v, double end) {
       text += fmt::format(
-          "set xlabel '{}'\nset xrange [0:{}]\nplot ${} w l lw 2 lc rgb '{}' title {}, ${} w l "
+          "{}set xlabel '{}'\nset xrange [0:{}]\nplot ${} w l lw 2 lc rgb '{}' title {}, ${} w l "
           "lw 2 lc rgb '{}' title {}\n",
-          label, end, q, colours[0], gnuplot_text(coordinate), v, colours[1],
-          gnuplot_text("d/dt " + coordinate));
+          axis, label, end, q, colours[0], gnuplot_text(with_unit(coordinate, false)), v,
+          colours[1], gnuplot_text("d/dt " + with_unit(coordinate, true)));
     };
     panel("time t(s) [s]", "qt", "vt", path.t.back());
     panel("s [s + N s]", "qs", "vs", path.s.back());
-    text += fmt::format(
-        "set xlabel 's [s + N s]'\nset yrange [0:1.15]\nplot $rate w l lw 1.6 lc rgb "
-        "'#555555' title 'dt/ds'");
+    text +=
+        "set xlabel 's [s + N s]'\nset ylabel 'rates over s [1]' offset 1\nset yrange [0:1.05]\n"
+        "plot $rate w l lw 1.6 lc rgb '#555555' title 'time'";
     for (std::size_t c = 0; c < normal.size() && c < 5; ++c)
       text += fmt::format(", $n{} w l lw 1.6 lc rgb '{}' title {}", c, colours[c],
                           gnuplot_text("impulse of " + scenario.terms.contacts[c].name));

@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 inline constexpr int kSchema = 1;
 
 /// What makes a result repeatable, the first keys of all JSON: schema, version, command (of a
-/// command), options with effective values, and features: was it made where exact sets can be?
-Json top(const std::vector<std::string>& command, Json options, bool exact);
+/// command), options with effective values, and features: which parts the program was built with.
+Json top(const std::vector<std::string>& command, Json options, bool cuda);
 
 inline Json list(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v.end()); }
 /// A matrix row by row; null where it is not finite.

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -169,6 +167,11 @@ Map::Map(Family family, MapPlan plan) : family_(std::move(family)), plan_(std::m
         fmt::format("--law {}: maps are of the laws {}", plan_.batch.law, join(known)));
   check_restitution(base, plan_.batch.law);
   const bool sampled = plan_.batch.law == "set" || plan_.batch.law == "all";
+  plan_.batch.device = plan_.device.walks;
+  *device_trouble_ = plan_.device.trouble;
+  plan_.batch.device_trouble = [trouble = device_trouble_](const std::string& why) {
+    *trouble = why;
+  };
   plan_.batch.words = plan_.batch.simultaneous = false;
   for (const Measure& measure : measures_->measures) {
     if (measure.samples && !sampled)
@@ -371,51 +374,41 @@ std::vector<MapCell> Map::cells(std::uint64_t first, std::uint64_t count, int th
   return cells;
 }
 
+void MapTotals::add(std::uint64_t index, const MapCell& cell) {
+  Group& group = groups[static_cast<std::size_t>(cell.status)];
+  if (group.cells++ == 0) group.first = index, group.why = cell.why;
+  for (std::size_t k = 0; k < std::min(measures.size(), cell.values.size()); ++k) {
+    const double x = cell.values[k];
+    if (!std::isfinite(x)) continue;
+    MapSummary& one = measures[k];
+    if (x < one.low) one.low = x, one.at_low = index;
+    if (x > one.high) one.high = x, one.at_high = index;
+    one.sum += x;
+    ++one.values;
+  }
+}
+
 std::uint64_t MapResult::count(CellStatus status) const {
-  return static_cast<std::uint64_t>(std::count_if(
-      cells.begin(), cells.end(), [status](const MapCell& cell) { return cell.status == status; }));
+  if (status != CellStatus::kNotDone) return totals.of(status).cells;
+  std::uint64_t done = 0;
+  for (std::size_t k = 1; k < totals.groups.size(); ++k) done += totals.groups[k].cells;
+  return map->size() - done;
 }
 
 namespace {
 
 /// Cells as bytes, and back; nothing where they are no such cells.
 std::string packed(const std::vector<MapCell>& cells) {
-  std::string bytes;
-  const auto put = [&](const auto& value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  };
-  for (const MapCell& cell : cells) {
-    put(cell.status);
-    put(static_cast<std::uint32_t>(cell.values.size()));
-    for (const double value : cell.values) put(value);
-    put(static_cast<std::uint32_t>(cell.why.size()));
-    bytes += cell.why;
-  }
-  return bytes;
+  PieceWriter bytes;
+  for (const MapCell& cell : cells) (bytes << cell.status).list(cell.values) << cell.why;
+  return std::move(bytes).bytes();
 }
 
-std::optional<std::vector<MapCell>> unpacked(const std::string& bytes, std::uint64_t count) {
-  std::size_t at = 0;
-  bool whole = true;
-  const auto get = [&](auto& value) {
-    whole = whole && bytes.size() - at >= sizeof(value);
-    if (!whole) return;
-    std::memcpy(&value, bytes.data() + at, sizeof(value));
-    at += sizeof(value);
-  };
+std::optional<std::vector<MapCell>> unpacked(const std::string& text, std::uint64_t count) {
+  PieceReader bytes(text);
   std::vector<MapCell> cells(count);
-  for (MapCell& cell : cells) {
-    std::uint32_t size = 0;
-    get(cell.status);
-    get(size);
-    for (std::uint32_t k = 0; whole && k < size; ++k) get(cell.values.emplace_back());
-    get(size);
-    whole = whole && bytes.size() - at >= size;
-    if (!whole) return {};
-    cell.why = bytes.substr(at, size);
-    at += size;
-  }
-  return at == bytes.size() ? std::optional(std::move(cells)) : std::nullopt;
+  for (MapCell& cell : cells) (bytes >> cell.status).list(cell.values) >> cell.why;
+  return bytes.whole() ? std::optional(std::move(cells)) : std::nullopt;
 }
 
 }  // namespace
@@ -424,55 +417,43 @@ MapResult compute(std::shared_ptr<const Map> map, const MapRun& run) {
   const auto began = std::chrono::steady_clock::now();
   MapResult result{.map = std::move(map)};
   const std::uint64_t size = result.map->size();
-  result.cells.resize(size);
+  if (!run.each) result.cells.resize(size);
+  result.totals.measures.resize(result.map->plan().measures.size());
   const auto count_of = [&](std::uint64_t piece) {
     return std::min(kPiece, size - piece * kPiece);
   };
   std::uint64_t done = 0;
   bool stopped = false;
-  const auto keep = [&](std::uint64_t piece, const std::string& bytes) {
-    std::optional<std::vector<MapCell>> cells = unpacked(bytes, count_of(piece));
+  const auto stops = [&] { return stopped || (run.stop && run.stop()); };
+  const auto work = [&](std::uint64_t piece) -> Piece {
+    std::vector<MapCell> cells(count_of(piece));
+    if (!stops()) {
+      const auto tell = [&](std::uint64_t more) {
+        if (run.progress && !run.progress(done + more)) stopped = true;
+        return !stopped;
+      };
+      cells = result.map->cells(piece * kPiece, count_of(piece), run.threads, tell, run.stop);
+    }
+    const bool whole = std::all_of(cells.begin(), cells.end(), [](const MapCell& cell) {
+      return cell.status != CellStatus::kNotDone;
+    });
+    return {packed(cells), whole};
+  };
+  const auto take = [&](std::uint64_t piece, const Piece& made) {
+    std::optional<std::vector<MapCell>> cells = unpacked(made.bytes, count_of(piece));
     if (!cells) return false;
-    std::move(cells->begin(), cells->end(),
-              result.cells.begin() + static_cast<std::ptrdiff_t>(piece * kPiece));
+    const std::uint64_t first = piece * kPiece;
+    for (std::size_t k = 0; k < cells->size(); ++k) result.totals.add(first + k, (*cells)[k]);
     done += cells->size();
+    if (run.each)
+      run.each(first, *cells);
+    else
+      std::move(cells->begin(), cells->end(),
+                result.cells.begin() + static_cast<std::ptrdiff_t>(first));
+    if (run.pieces.share && run.progress && !run.progress(done)) stopped = true;
     return true;
   };
-
-  // what is there already
-  std::vector<std::uint64_t> todo;
-  for (std::uint64_t piece = 0; piece * kPiece < size; ++piece) {
-    const std::optional<std::string> there =
-        run.checkpoint ? run.checkpoint->read(piece) : std::nullopt;
-    if (!there || !keep(piece, *there)) todo.push_back(piece);
-  }
-
-  const auto stops = [&] { return stopped || (run.stop && run.stop()); };
-  const auto work = [&](std::uint64_t piece) {
-    if (stops()) return packed(std::vector<MapCell>(count_of(piece)));
-    const auto tell = [&](std::uint64_t more) {
-      if (run.progress && !run.progress(done + more)) stopped = true;
-      return !stopped;
-    };
-    return packed(result.map->cells(piece * kPiece, count_of(piece), run.threads, tell, run.stop));
-  };
-  const auto take = [&](std::uint64_t piece, const std::string& bytes) {
-    if (!keep(piece, bytes)) throw std::runtime_error("a piece of the map came back damaged");
-    const auto first = result.cells.begin() + static_cast<std::ptrdiff_t>(piece * kPiece);
-    const bool whole =
-        std::all_of(first, first + static_cast<std::ptrdiff_t>(count_of(piece)),
-                    [](const MapCell& cell) { return cell.status != CellStatus::kNotDone; });
-    if (whole && run.checkpoint) run.checkpoint->write(piece, bytes);
-    if (run.share && run.progress && !run.progress(done)) stopped = true;
-  };
-  if (run.share) {
-    run.share(todo, work, take);
-  } else {
-    for (const std::uint64_t piece : todo) {
-      if (stops()) break;
-      take(piece, work(piece));
-    }
-  }
+  in_pieces((size + kPiece - 1) / kPiece, run.pieces, work, take, stops);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }

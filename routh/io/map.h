@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -7,10 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "routh/io/checkpoint.h"
+#include "routh/io/device.h"
 #include "routh/io/family.h"
 #include "routh/io/json.h"
 #include "routh/io/methods.h"
+#include "routh/io/pieces.h"
+#include "routh/io/table.h"
 #include "routh/simulate/batch.h"
 
 /// Maps: what a law makes of an impact (or of many motions from one start) over parameters and
@@ -46,6 +50,7 @@ struct MapPlan {
   std::vector<MapDraw> draw;
   std::uint64_t points = 1;  ///< draws at each place of the ranges
   std::vector<std::string> measures;
+  Device device;           ///< of the set law: what samples
   BatchOptions batch;      ///< of impacts: law, samples, seed, draws
   double step = 0;         ///< of the set law [N s]; 0: the scenario's
   int limit = 0;           ///< 0: the scenario's
@@ -80,6 +85,8 @@ class Map {
   ~Map();
 
   const MapPlan& plan() const { return plan_; }
+  /// Why the CPU did what a device was asked for; empty: it did not.
+  const std::string& device_trouble() const { return *device_trouble_; }
   const Scenario& scenario() const { return family_.base(); }
   std::uint64_t size() const { return size_; }
   std::vector<double> parameters(std::uint64_t cell) const;  ///< in the order of names()
@@ -97,52 +104,63 @@ class Map {
 
   Family family_;
   MapPlan plan_;
+  std::shared_ptr<std::string> device_trouble_ = std::make_shared<std::string>();
   std::uint64_t size_ = 0;
   std::unique_ptr<Measures> measures_;
+};
+
+/// One number of a measure over the cells.
+struct MapSummary {
+  double low = HUGE_VAL, high = -HUGE_VAL, sum = 0;  ///< of the cells that have a value
+  std::uint64_t at_low = 0, at_high = 0, values = 0;
+
+  double mean() const { return sum / static_cast<double>(values); }
+};
+/// What cells say together, added up in their order.
+struct MapTotals {
+  struct Group {
+    std::uint64_t cells = 0, first = 0;
+    std::string why;  ///< of the first
+  };
+  std::array<Group, 5> groups = {};  ///< by CellStatus
+  std::vector<MapSummary> measures;
+
+  void add(std::uint64_t index, const MapCell& cell);
+  const Group& of(CellStatus status) const { return groups[static_cast<std::size_t>(status)]; }
 };
 
 /// A map that was computed.
 struct [[nodiscard]] MapResult {
   std::shared_ptr<const Map> map;
-  std::vector<MapCell> cells;  ///< all; those that were not reached say so
+  std::vector<MapCell> cells;  ///< all, unless MapRun::each took them; some may be not done
+  MapTotals totals;
   double seconds = 0;
 
+  std::uint64_t done() const { return map->size() - count(CellStatus::kNotDone); }
   std::uint64_t count(CellStatus status) const;
   bool complete() const { return count(CellStatus::kNotDone) == 0; }
 };
 /// Cells are computed, kept and sent in pieces: each has this many, the last what is left.
 inline constexpr std::uint64_t kPiece = 256;  // what Ctrl-C and lost processes may cost
 
-/// Does `work` for each of these pieces, here or in other processes, and hands over what came of
-/// it.
-using SharePieces = std::function<void(
-    const std::vector<std::uint64_t>& pieces, const std::function<std::string(std::uint64_t)>& work,
-    const std::function<void(std::uint64_t, const std::string&)>& take)>;
-
 struct MapRun {
-  int threads = 0;                         ///< 0: all cores
-  const Checkpoint* checkpoint = nullptr;  ///< where pieces that are done are kept
-  SharePieces share = {};                  ///< none: here, one after the other
+  int threads = 0;  ///< 0: all cores
+  PieceRun pieces = {};
+  /// Takes cells first, first + 1, .. in order instead of MapResult::cells, so that a map may have
+  /// more than memory holds; those that were not done among them.
+  std::function<void(std::uint64_t first, const std::vector<MapCell>& cells)> each = {};
   /// Called now and then with the cells that are done, from the calling thread; false stops.
   std::function<bool(std::uint64_t)> progress = {};
   /// Asked now and then by all threads; true stops.
   std::function<bool()> stop = {};
 };
-/// All of it, in memory: what the checkpoint has is not done again. Throws OutputError where that
+/// All of it: what the checkpoint has is not done again. Throws OutputError where that
 /// cannot be written.
 MapResult compute(std::shared_ptr<const Map> map, const MapRun& run = {});
 
-/// One number of a measure over the cells.
-struct MapSummary {
-  double low, high, mean;  ///< of the cells that have a value
-  std::uint64_t at_low = 0, at_high = 0, values = 0;
-};
-std::vector<MapSummary> summary(const MapResult& result);
-
 Json to_json(const MapResult& result);
-/// One row per cell; no times, so that two of them can be compared.
-std::string csv_head(const Map& map);
-std::string csv_row(const Map& map, std::uint64_t cell, const MapCell& of);
+/// One row per cell that was done; no times, so that two tables can be compared.
+Table table_of(const Map& map, std::uint64_t first, const std::vector<MapCell>& cells);
 std::string to_csv(const MapResult& result);
 /// Curves of one parameter, heat maps with contours of two, else histograms and parallel
 /// coordinates. Writes <folder>/<name>.png, .svg and .pdf.

@@ -10,24 +10,6 @@
 
 namespace routh::io {
 
-std::vector<MapSummary> summary(const MapResult& result) {
-  std::vector<MapSummary> all(result.map->plan().measures.size(), {HUGE_VAL, -HUGE_VAL, 0});
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    MapSummary& one = all[k];
-    double sum = 0;
-    for (std::uint64_t cell = 0; cell < result.cells.size(); ++cell) {
-      const std::vector<double>& values = result.cells[cell].values;
-      if (values.empty() || !std::isfinite(values[k])) continue;
-      if (values[k] < one.low) one.low = values[k], one.at_low = cell;
-      if (values[k] > one.high) one.high = values[k], one.at_high = cell;
-      sum += values[k];
-      ++one.values;
-    }
-    one.mean = sum / static_cast<double>(one.values);
-  }
-  return all;
-}
-
 Json to_json(const MapResult& result) {
   const Map& map = *result.map;
   const MapPlan& plan = map.plan();
@@ -42,6 +24,11 @@ Json to_json(const MapResult& result) {
   } else if (plan.batch.law == "set" || plan.batch.law == "all") {
     options["samples"] = plan.batch.samples;
     options["draws"] = plan.batch.draws == Draws::kCorners ? "corners" : "uniform";
+  }
+  if (plan.device.name != "cpu") {
+    options["device"] = plan.device.name;
+    j["device"] = plan.device.walks ? plan.device.walks->name() : "cpu";
+    if (!map.device_trouble().empty()) j["device_trouble"] = map.device_trouble();
   }
   if (!plan.draw.empty()) options["points"] = plan.points;
 
@@ -87,7 +74,7 @@ Json to_json(const MapResult& result) {
     j["reasons"].push_back({{"why", sorted[k].first}, {"count", sorted[k].second}});
 
   Json& s = j["summary"];
-  s["cells"] = result.cells.size();
+  s["cells"] = map.size();
   for (const CellStatus status :
        {CellStatus::kNotDone, CellStatus::kDecided, CellStatus::kUndecided, CellStatus::kNoImpact,
         CellStatus::kRefused}) {
@@ -96,9 +83,8 @@ Json to_json(const MapResult& result) {
     s[key] = result.count(status);
   }
   s["measures"] = Json::object();
-  const std::vector<MapSummary> summaries = summary(result);
-  for (std::size_t i = 0; i < summaries.size(); ++i) {
-    const MapSummary& m = summaries[i];
+  for (std::size_t i = 0; i < result.totals.measures.size(); ++i) {
+    const MapSummary& m = result.totals.measures[i];
     Json& to = s["measures"][plan.measures[i]];
     to = {{"values", m.values}};
     if (m.values == 0) continue;
@@ -106,34 +92,42 @@ Json to_json(const MapResult& result) {
                {"min_at", m.at_low},
                {"max", m.high},
                {"max_at", m.at_high},
-               {"mean", m.mean}});
+               {"mean", m.mean()}});
   }
   s["seconds"] = result.seconds;
   return j;
 }
 
-std::string csv_head(const Map& map) {
-  std::string text = "cell";
-  for (const std::string& name : map.plan().names()) text += "," + csv_cell(name);
-  for (const std::string& name : map.plan().measures) text += "," + csv_cell(name);
-  return text + ",status,why\n";
-}
-
-std::string csv_row(const Map& map, std::uint64_t cell, const MapCell& of) {
-  std::string text = std::to_string(cell);
-  for (const double x : map.parameters(cell)) text += fmt::format(",{}", x);
-  // no number: an empty cell, which all readers take for one that is missing
-  for (const double x : of.values) text += std::isnan(x) ? "," : fmt::format(",{}", x);
-  return text + fmt::format(",{},{}\n", to_string(of.status), csv_cell(of.why));
+Table table_of(const Map& map, std::uint64_t first, const std::vector<MapCell>& cells) {
+  const std::vector<std::string> names = map.plan().names(), &measures = map.plan().measures;
+  Counts numbers;
+  Codes status;
+  for (int k = 0; k < 5; ++k) status.labels.emplace_back(to_string(static_cast<CellStatus>(k)));
+  Words why;
+  std::vector<Numbers> values(names.size() + measures.size());
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    const MapCell& cell = cells[k];
+    if (cell.status == CellStatus::kNotDone) continue;
+    numbers.push_back(static_cast<std::int64_t>(first + k));
+    const std::vector<double> at = map.parameters(first + k);
+    for (std::size_t i = 0; i < at.size(); ++i) values[i].push_back(at[i]);
+    for (std::size_t i = 0; i < measures.size(); ++i)
+      values[names.size() + i].push_back(cell.values[i]);
+    status.values.push_back(static_cast<std::uint8_t>(cell.status));
+    why.push_back(cell.why);
+  }
+  Table table{{"cell", std::move(numbers)}};
+  for (std::size_t i = 0; i < names.size(); ++i) table.push_back({names[i], std::move(values[i])});
+  for (std::size_t i = 0; i < measures.size(); ++i)
+    table.push_back({measures[i], std::move(values[names.size() + i])});
+  table.push_back({"status", std::move(status)});
+  table.push_back({"why", std::move(why)});
+  return table;
 }
 
 std::string to_csv(const MapResult& result) {
-  std::string text = csv_head(*result.map);
-  for (std::uint64_t k = 0; k < result.cells.size(); ++k) {
-    if (result.cells[k].status != CellStatus::kNotDone)
-      text += csv_row(*result.map, k, result.cells[k]);
-  }
-  return text;
+  const Table table = table_of(*result.map, 0, result.cells);
+  return csv_head(table) + csv_rows(table);
 }
 
 }  // namespace routh::io

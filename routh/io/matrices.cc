@@ -5,6 +5,8 @@
 #include <Eigen/Eigenvalues>
 #include <set>
 
+#include "routh/linear/decompose.h"
+
 namespace routh::io {
 namespace {
 
@@ -176,16 +178,16 @@ void fill(Scenario& scenario, PlainContactSpace given, const Refuse& refuse) {
   if ((G - G.transpose()).cwiseAbs().maxCoeff() > kAsymmetry * size)
     refuse("G", "must be symmetric");
   const MatrixXd symmetric = 0.5 * (G + G.transpose());
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(symmetric);
-  if (eigen.eigenvalues().minCoeff() < -kAsymmetry * size)
+  const linear::SymmetricEigen eigen = linear::symmetric_eigen(symmetric);
+  if (eigen.values.minCoeff() < -kAsymmetry * size)
     refuse("G", fmt::format("must be positive semi-definite; it has the eigenvalue {:.3g}",
-                            eigen.eigenvalues().minCoeff()));
+                            eigen.values.minCoeff()));
 
   // contact velocities stand for the coordinates; their inertia is the inverse of G where it has
   // one
   const VectorXd inertia =
-      eigen.eigenvalues().unaryExpr([&](double x) { return x > 1e-12 * size ? 1 / x : 0; });
-  scenario.terms.M = eigen.eigenvectors() * inertia.asDiagonal() * eigen.eigenvectors().transpose();
+      eigen.values.unaryExpr([&](double x) { return x > 1e-12 * size ? 1 / x : 0; });
+  scenario.terms.M = eigen.vectors * inertia.asDiagonal() * eigen.vectors.transpose();
   scenario.terms.forces = VectorXd::Zero(n);
   scenario.terms.A = MatrixXd(0, n);
   scenario.terms.joint_gap = VectorXd(0);

@@ -17,7 +17,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoMeasure = std::numeric_limits<double>::quiet_NaN();
 constexpr double kAtRest = 1e-6;  // of the energy that there was
 
 std::string unit_of(const std::string& what) { return what == "energy" ? "J" : "m/s"; }
@@ -64,7 +64,7 @@ std::optional<Measure> form_measure(const std::string& name, MeasureList& list) 
                    .form = form,
                    .of_impact = [form, of = way.of](const ImpactMeasured& m) {
                      const Between range = range_of(m, form);
-                     return range.known() ? of(range) : kNothing;
+                     return range.known() ? of(range) : kNoMeasure;
                    }};
   }
   return {};
@@ -123,10 +123,10 @@ std::optional<Measure> probability(const std::string& name, const Scenario& scen
                    std::vector<std::pair<std::size_t, unsigned>> where;
                    for (const Asks& one : asks) {
                      const int i = index_of(m.impact.names, one.contact);
-                     if (i < 0) return kNothing;
+                     if (i < 0) return kNoMeasure;
                      where.emplace_back(static_cast<std::size_t>(i), one.states);
                    }
-                   if (m.result.ended == 0) return kNothing;
+                   if (m.result.ended == 0) return kNoMeasure;
                    std::uint64_t count = 0;
                    for (const auto& [word, times] : m.result.words) {
                      const bool all =
@@ -140,7 +140,7 @@ std::optional<Measure> probability(const std::string& name, const Scenario& scen
 }
 
 double sampled(const ImpactMeasured& m, double value) {
-  return m.result.ended > 0 ? value : kNothing;
+  return m.result.ended > 0 ? value : kNoMeasure;
 }
 
 const std::vector<Measure>& plain_measures() {
@@ -154,7 +154,7 @@ const std::vector<Measure>& plain_measures() {
              if (m.result.outcomes > 0) return static_cast<double>(m.result.outcomes);
              return m.result.simultaneous.value_or(0) > 0
                         ? static_cast<double>(*m.result.simultaneous)
-                        : kNothing;
+                        : kNoMeasure;
            }},
       {.name = "simultaneous",
        .about = "outcomes of the simultaneous law",
@@ -162,14 +162,15 @@ const std::vector<Measure>& plain_measures() {
        .simultaneous = true,
        .of_impact =
            [](const ImpactMeasured& m) {
-             return m.result.simultaneous ? static_cast<double>(*m.result.simultaneous) : kNothing;
+             return m.result.simultaneous ? static_cast<double>(*m.result.simultaneous)
+                                          : kNoMeasure;
            }},
       {.name = "unique",
        .about = "is the outcome unique? 1: yes",
        .counts = true,
        .of_impact =
            [](const ImpactMeasured& m) {
-             return m.result.unique ? static_cast<double>(*m.result.unique) : kNothing;
+             return m.result.unique ? static_cast<double>(*m.result.unique) : kNoMeasure;
            }},
       {.name = "spread",
        .about = "widest range of a contact velocity [m/s]",
@@ -197,7 +198,7 @@ const std::vector<Measure>& plain_measures() {
            [](const ImpactMeasured& m) {
              return m.result.samples > 0 ? static_cast<double>(m.result.ended) /
                                                static_cast<double>(m.result.samples)
-                                         : kNothing;
+                                         : kNoMeasure;
            }},
       {.name = "contacts",
        .about = "contacts that touch",
@@ -220,7 +221,7 @@ Measure share(const std::string& name, const std::string& about,
               ++all;
               some += does(m, run);
             }
-            return all > 0 ? static_cast<double>(some) / static_cast<double>(all) : kNothing;
+            return all > 0 ? static_cast<double>(some) / static_cast<double>(all) : kNoMeasure;
           }};
 }
 
@@ -282,7 +283,7 @@ const std::vector<Measure>& run_measures() {
            [](const RunsMeasured& m) {
              double sum = 0;
              for (const EnsembleRun& run : m.result.runs) sum += run.impacts;
-             return m.result.runs.empty() ? kNothing
+             return m.result.runs.empty() ? kNoMeasure
                                           : sum / static_cast<double>(m.result.runs.size());
            }},
       {.name = "words",
@@ -298,7 +299,8 @@ const std::vector<Measure>& run_measures() {
        .of_runs = [](const RunsMeasured& m) {
          double sum = 0;
          for (const EnsembleRun& run : m.result.runs) sum += run.energy_end;
-         return m.result.runs.empty() ? kNothing : sum / static_cast<double>(m.result.runs.size());
+         return m.result.runs.empty() ? kNoMeasure
+                                      : sum / static_cast<double>(m.result.runs.size());
        }}};
   return list;
 }

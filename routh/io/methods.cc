@@ -52,7 +52,8 @@ Simulated simulate_time_stepping(const Scenario& scenario, const State& start,
 }
 
 Simulated simulate_hybrid(const Scenario& scenario, const State& start, const Course& course) {
-  const HybridOptions o = hybrid_options(scenario, course, kHybridRecords);
+  HybridOptions o = hybrid_options(scenario, course, kHybridRecords);
+  if (course.every == 0) o.every = usual_every(scenario, o.end, kHybridRecords);
   Simulated done{routh::simulate(*scenario.moving(), start, o),
                  {{"end", o.end},
                   {"every", o.every},
@@ -202,6 +203,12 @@ void check_budget(double end, double step, double every, double numbers) {
         "--every {}: {:.2g} states to {:g} s are too many to record; take at least {:.1e} s",
         every > 0 ? fmt::format("{:g}", every) : "was not given", end / interval, end, least));
   }
+}
+
+double usual_every(const Scenario& scenario, double end, int records) {
+  constexpr double kMostTimes = 40;
+  const double own = scenario.run.simulation.end;
+  return end / (records * std::clamp(own > 0 ? end / own : 1, 1.0, kMostTimes));
 }
 
 Simulated simulate(const Scenario& scenario, const State& start, const Course& course) {

@@ -80,6 +80,10 @@ double joint_rate(const Scenario& scenario, const State& start);
 /// `every` of 0 are not bounded by it, `numbers` are those of a recorded state.
 void check_budget(double end, double step, double every, double numbers);
 
+/// Between two records [s], where nobody says it: so many over the scenario's own time, as dense up
+/// to forty times as long, so that what swings is not recorded once in a few swings.
+double usual_every(const Scenario& scenario, double end, int records);
+
 /// Moves the scenario. Throws InputError and std::invalid_argument naming what to change.
 Simulated simulate(const Scenario& scenario, const State& start, const Course& course);
 

@@ -123,10 +123,11 @@ Simulated simulate_event_selected(const Scenario& scenario, const Course& course
   const double end = course.end != 0 ? course.end : scenario.run.simulation.end;
   const double eps = course.eps != 0 ? course.eps : scenario.run.simulation.eps;
   const double stiffness = course.stiffness != 0 ? course.stiffness : kStiffness;
-  const Options options{.eps = eps,
-                        .exact = course.exact,
-                        .t_end = end,
-                        .sample_every = course.every > 0 ? course.every : end / 500};
+  const Options options{
+      .eps = eps,
+      .exact = course.exact,
+      .t_end = end,
+      .sample_every = course.every > 0 ? course.every : usual_every(scenario, end, 500)};
   Simulated done;
   if (const SelectedSystem* selected = scenario.selected()) {
     const auto moves = [&](const auto& system) { return move(system, selected->start, options); };

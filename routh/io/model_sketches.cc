@@ -20,7 +20,7 @@ using Eigen::VectorXd;
 constexpr std::size_t kOutcomes = 3;
 constexpr std::size_t kCandidates = 4000;  // of a set
 constexpr std::size_t kNamed = 2;          // most contacts whose names fit into a title
-constexpr std::size_t kLongest = 44;       // letters of a title
+constexpr std::size_t kLongestName = 44;   // letters of a title
 constexpr double kWay = 0.13;              // of the fastest point, as a part of the model's size
 constexpr double kArrow = 0.16;            // the longest, as a part of the picture's width
 constexpr const char* kRed = "#d81b3c";
@@ -34,7 +34,7 @@ std::string title_of(const ImpactCase& impact, const VectorXd& c) {
     const std::vector<std::string> names = short_names(impact);
     for (std::size_t i = 0; i < states.size(); ++i)
       title += fmt::format("{}{} {}", i ? ", " : "", names[i], to_string(states[i]));
-    if (title.size() <= kLongest) return title;
+    if (title.size() <= kLongestName) return title;
     title.clear();
   }
   std::map<ContactState, int> counts;

@@ -25,6 +25,21 @@ std::string short_title(const Motion& motion) {
   return motion.scenario.title.substr(0, motion.scenario.title.find(" (P"));
 }
 
+std::string unit_of(const std::string& name, bool velocity) {
+  for (const char* length : {".x", ".y", ".z", ".slide", ".vx", ".vy", ".vz"}) {
+    if (name.ends_with(length)) return velocity ? "m/s" : "m";
+  }
+  for (const char* angle : {".angle", ".wx", ".wy", ".wz"}) {
+    if (name.ends_with(angle)) return velocity ? "rad/s" : "rad";
+  }
+  return "";
+}
+
+std::string with_unit(const std::string& name, bool velocity) {
+  const std::string unit = unit_of(name, velocity);
+  return unit.empty() ? name : fmt::format("{} [{}]", name, unit);
+}
+
 VectorXd at_time(const Trajectory& t, double time) {
   const auto after = std::lower_bound(t.time.begin(), t.time.end(), time);
   if (after == t.time.begin()) return t.q.front();
@@ -47,9 +62,9 @@ Timing timing(const Trajectory& t, double per_second, int most) {
 
 namespace {
 
-constexpr const char* kColours[] = {"#1f5fbf", "#c8281e", "#2a8c4a",
-                                    "#e8a200", "#7b3fa0", "#00838f"};
-constexpr std::size_t kCurves = 6;  // of one panel
+constexpr const char* kColours[] = {"#1f5fbf", "#c8281e", "#2a8c4a", "#e8a200",
+                                    "#7b3fa0", "#00838f", "#d96ba8", "#6b4a2b"};
+constexpr std::size_t kCurves = 8;  // of one panel
 
 /// A velocity over time, with both values at every impact.
 Series velocity_series(const Trajectory& t, int coordinate) {
@@ -123,28 +138,53 @@ std::string plots_script(const Motion& motion, const std::string& terminal) {
   const auto impacts = std::count_if(t.events.begin(), t.events.end(),
                                      [](const Event& e) { return e.kind == EventKind::kImpact; });
   int arrow = 1;
+  bool lines = false, dotted = false;
   for (const Event& e : t.events) {
-    if (e.kind != EventKind::kImpact && t.events.size() > 60) continue;
-    if (impacts > 200) break;
-    const char* style =
-        e.kind == EventKind::kImpact ? "lw 1 lc rgb '#b0b0b0'" : "lw 1 lc rgb '#a0a0a0' dt 3";
+    const bool impact = e.kind == EventKind::kImpact;
+    if (impact ? impacts > 200 : t.events.size() > 60) continue;
+    (impact ? lines : dotted) = true;
     text += fmt::format("set arrow {} from {:.8g}, graph 0 to {:.8g}, graph 1 nohead back {}\n",
-                        arrow++, e.time, e.time, style);
+                        arrow++, e.time, e.time,
+                        impact ? "lw 1 lc rgb '#b0b0b0'" : "lw 1 lc rgb '#a0a0a0' dt 3");
   }
+  const std::string time = lines && dotted ? "time [s]    (lines: impacts; dotted: lift-off, slip, "
+                                             "stick)"
+                           : lines         ? "time [s]    (lines: impacts)"
+                           : dotted        ? "time [s]    (dotted: lift-off, slip, stick)"
+                                           : "time [s]";
 
+  // curves on one another show, the first ones being wider
+  const auto width_of = [](std::size_t k, std::size_t count) {
+    return count < 2 ? 2 : 3.2 - 2.0 * static_cast<double>(k) / static_cast<double>(count - 1);
+  };
   const auto panel = [&](const std::string& label, const std::vector<std::string>& names,
                          const std::vector<int>& which, auto series_of, bool last) {
     std::string plot;
     for (std::size_t k = 0; k < which.size(); ++k) {
       const std::string name = fmt::format("d{}", k);
       text += curve_block(name, series_of(which[k]));
-      plot +=
-          fmt::format("{}${} w l lw 2 lc rgb '{}' title {}", k ? ", " : "plot ", name, kColours[k],
-                      gnuplot_text(which[k] < 0 ? "kinetic + potential" : names[which[k]]));
+      plot += fmt::format("{}${} w l lw {:.3g} lc rgb '{}' {}", k ? ", " : "plot ", name,
+                          width_of(k, which.size()), kColours[k],
+                          names.empty() ? "notitle" : "title " + gnuplot_text(names[which[k]]));
     }
-    text += fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label,
-                        last ? "time [s]    (lines: impacts; dotted: lift-off, slip, stick)" : "",
-                        plot);
+    // what is left out is said
+    const auto others = std::count_if(names.begin(), names.end(),
+                                      [](const std::string& name) { return !turns(name); }) -
+                        static_cast<std::ptrdiff_t>(which.size());
+    if (others > 0)
+      plot += fmt::format(", NaN w d lc rgb 'white' title {}",
+                          gnuplot_text(fmt::format("({} that vary less)", others)));
+    text += fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\n", label, last ? time : "", plot);
+  };
+  // the unit of all that is shown, where it is one
+  const auto labelled = [](const char* what, const std::vector<std::string>& names,
+                           const std::vector<int>& which, bool velocity) {
+    std::string unit = unit_of(names[which.front()], velocity);
+    for (const int i : which) {
+      if (unit_of(names[i], velocity) != unit) unit.clear();
+    }
+    if (unit.empty()) unit = velocity ? "m/s, rad/s" : "m, rad";
+    return fmt::format("{} [{}]", what, unit);
   };
   const auto positions = [&, rounding = rounding_of(t.q)](int i) {
     Series series;
@@ -158,17 +198,19 @@ std::string plots_script(const Motion& motion, const std::string& terminal) {
     return series;
   };
   const Scenario& scenario = motion.scenario;
-  panel("position [m, rad]", scenario.coordinates, chosen(t.q, scenario.coordinates), positions,
-        false);
+  const std::vector<int> moving = chosen(t.q, scenario.coordinates),
+                         changing = chosen(t.v, scenario.velocities);
+  panel(labelled("position", scenario.coordinates, moving, false), scenario.coordinates, moving,
+        positions, false);
   panel(
-      "velocity [m/s, rad/s]", scenario.velocities, chosen(t.v, scenario.velocities),
+      labelled("velocity", scenario.velocities, changing, true), scenario.velocities, changing,
       [&](int i) { return velocity_series(t, i); }, !has_energy);
   if (!has_energy) return text + "unset multiplot\n";
   // a constant energy keeps a visible scale
   const auto [least, most] = std::minmax_element(t.energy.begin(), t.energy.end());
   if (*most - *least < 1e-9 * std::max(1.0, std::abs(*most)))
     text += fmt::format("set yrange [{}:{}]\n", *least - 1, *most + 1);
-  panel("energy [J]", {}, {-1}, energy, true);
+  panel("kinetic + potential energy [J]", {}, {-1}, energy, true);
   return text + "unset multiplot\n";
 }
 

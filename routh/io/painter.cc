@@ -26,7 +26,7 @@ struct Plane {
 };
 
 /// A convex face, or what is left of one.
-struct Piece {
+struct Shard {
   std::vector<Vector3d> points;
   std::vector<char> edge;  ///< is the side from this point to the next one drawn?
   Vector3d normal;
@@ -35,8 +35,8 @@ struct Piece {
 };
 
 /// The part of a piece where the plane's height is at least zero.
-Piece cut(const Piece& piece, const Plane& plane) {
-  Piece kept = piece;
+Shard cut(const Shard& piece, const Plane& plane) {
+  Shard kept = piece;
   kept.points.clear(), kept.edge.clear();
   const std::size_t n = piece.points.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -87,7 +87,7 @@ Surface cut(const Surface& surface, const Plane& plane) {
     if (face.size() > 2) kept.faces.push_back(std::move(face));
   };
   for (const std::vector<int>& face : surface.faces) {
-    Piece piece;
+    Shard piece;
     for (const int k : face) piece.points.push_back(surface.vertices[k]);
     piece.edge.assign(face.size(), 0);
     add(cut(piece, plane).points);
@@ -117,7 +117,7 @@ bool inside(const Surface& surface, const Plane& plane) {
 
 /// The faces of a surface that look at the viewer.
 void add_pieces(const Surface& surface, int index, const Camera& camera,
-                std::vector<Piece>& pieces) {
+                std::vector<Shard>& pieces) {
   std::vector<Vector3d> normals;
   std::map<std::pair<int, int>, int> owner;  // of each directed side
   for (std::size_t f = 0; f < surface.faces.size(); ++f) {
@@ -131,7 +131,7 @@ void add_pieces(const Surface& surface, int index, const Camera& camera,
   for (std::size_t f = 0; f < surface.faces.size(); ++f) {
     if (!(normals[f].dot(camera.back) > 1e-9)) continue;
     const std::vector<int>& face = surface.faces[f];
-    Piece piece{.normal = normals[f], .surface = index, .flat = true};
+    Shard piece{.normal = normals[f], .surface = index, .flat = true};
     for (std::size_t k = 0; k < face.size(); ++k) {
       piece.points.push_back(surface.vertices[face[k]]);
       const auto other = owner.find({face[(k + 1) % face.size()], face[k]});
@@ -154,7 +154,7 @@ class Painter {
   std::vector<Stroke> strokes;
 
   /// A binary tree of space: what is behind the plane of a flat face, the face, what is before it.
-  void order(std::vector<Piece> pieces) {
+  void order(std::vector<Shard> pieces) {
     auto widest = pieces.end();
     double area = 0;
     for (auto it = pieces.begin(); it != pieces.end(); ++it) {
@@ -164,13 +164,13 @@ class Painter {
     }
     if (widest == pieces.end()) {
       std::stable_sort(pieces.begin(), pieces.end(),
-                       [&](const Piece& a, const Piece& b) { return depth(a) < depth(b); });
-      for (const Piece& piece : pieces) draw(piece);
+                       [&](const Shard& a, const Shard& b) { return depth(a) < depth(b); });
+      for (const Shard& piece : pieces) draw(piece);
       return;
     }
     const Plane plane{widest->normal, widest->normal.dot(widest->points[0])};
-    std::vector<Piece> behind, on, before;
-    for (Piece& piece : pieces) {
+    std::vector<Shard> behind, on, before;
+    for (Shard& piece : pieces) {
       double low = HUGE_VAL, high = -HUGE_VAL;
       for (const Vector3d& p : piece.points)
         low = std::min(low, plane.height(p)), high = std::max(high, plane.height(p));
@@ -188,14 +188,14 @@ class Painter {
       }
     }
     if (!behind.empty()) order(std::move(behind));
-    for (const Piece& piece : on) draw(piece);
+    for (const Shard& piece : on) draw(piece);
     if (!before.empty()) order(std::move(before));
   }
 
  private:
   double size() const { return (stage_.high - stage_.low).norm(); }
 
-  double depth(const Piece& piece) const {
+  double depth(const Shard& piece) const {
     double sum = 0;
     for (const Vector3d& p : piece.points) sum += camera_.depth(p);
     return sum / static_cast<double>(piece.points.size());
@@ -207,7 +207,7 @@ class Painter {
     return line;
   }
 
-  void draw(const Piece& piece) {
+  void draw(const Shard& piece) {
     const Vector3d colour = shade(surfaces_[piece.surface], piece.normal, camera_);
     strokes.push_back({flatten(piece.points), colour, true, 1, piece.surface});
     if (piece.flat) draw_grid(piece, colour), draw_shadows(piece, colour);
@@ -220,7 +220,7 @@ class Painter {
     }
   }
 
-  void draw_grid(const Piece& piece, const Vector3d& colour) {
+  void draw_grid(const Shard& piece, const Vector3d& colour) {
     if (!surfaces_[piece.surface].ground || !(stage_.cell > 0)) return;
     for (int axis = 0; axis < 2; ++axis) {
       const double from = std::ceil(stage_.low[axis] / stage_.cell) * stage_.cell;
@@ -240,7 +240,7 @@ class Painter {
   }
 
   /// Every shape but the piece's own throws its convex hull.
-  void draw_shadows(const Piece& piece, const Vector3d& colour) {
+  void draw_shadows(const Shard& piece, const Vector3d& colour) {
     const double facing = piece.normal.dot(camera_.light);
     if (facing < 0.05) return;
     const Vector3d origin = piece.points[0];
@@ -258,14 +258,14 @@ class Painter {
         for (const Vector3d& p : caster.vertices) throw_point(p);
       } else {
         for (const std::vector<int>& face : caster.faces) {
-          Piece part;
+          Shard part;
           for (const int k : face) part.points.push_back(caster.vertices[k]);
           part.edge.assign(face.size(), 0);
           for (const Vector3d& p : cut(part, plane).points) throw_point(p);
         }
       }
       if (spots.size() < 3) continue;
-      Piece shadow{.normal = piece.normal, .surface = piece.surface};
+      Shard shadow{.normal = piece.normal, .surface = piece.surface};
       for (const Vector2d& p : convex_hull(std::move(spots)))
         shadow.points.emplace_back(origin + p.x() * x + p.y() * y);
       if (shadow.points.size() < 3) continue;
@@ -315,18 +315,18 @@ std::vector<Stroke> paint(std::vector<Surface> surfaces, const Camera& camera, c
       }
     }
   }
-  std::vector<Piece> pieces;
+  std::vector<Shard> pieces;
   for (std::size_t k = 0; k < surfaces.size(); ++k)
     add_pieces(surfaces[k], static_cast<int>(k), camera, pieces);
 
   // of very many flat faces only the widest cut
   std::vector<double> areas;
-  for (const Piece& piece : pieces) {
+  for (const Shard& piece : pieces) {
     if (piece.flat) areas.push_back(normal_of(piece.points).norm());
   }
   if (areas.size() > kPlanes) {
     std::nth_element(areas.begin(), areas.begin() + kPlanes, areas.end(), std::greater<>());
-    for (Piece& piece : pieces) piece.flat &= normal_of(piece.points).norm() > areas[kPlanes];
+    for (Shard& piece : pieces) piece.flat &= normal_of(piece.points).norm() > areas[kPlanes];
   }
   Painter painter(surfaces, camera, stage);
   painter.order(std::move(pieces));

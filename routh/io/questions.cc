@@ -11,6 +11,7 @@
 #include "routh/impact/same_outcome.h"
 #include "routh/io/document.h"
 #include "routh/io/results.h"
+#include "routh/linear/decompose.h"
 
 namespace routh::io {
 
@@ -37,7 +38,7 @@ std::vector<Term> terms_of(const ImpactCase& impact) {
   }
   // v⁺ = v + W λ with any λ that makes the change c⁺ - c
   const Eigen::MatrixXd Q =
-      p.G.completeOrthogonalDecomposition().solve(Eigen::MatrixXd(impact.reduced.W.transpose()));
+      linear::least_squares(p.G, Eigen::MatrixXd(impact.reduced.W.transpose()));
   for (Eigen::Index k = 0; k < impact.scenario.v.size(); ++k)
     terms.push_back({fmt::format("v[{}]", k), Q.col(k), impact.scenario.v[k] - Q.col(k).dot(p.c)});
   return terms;
@@ -173,9 +174,9 @@ Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
                  const Objective& objective) {
   Extreme best{.value = HUGE_VAL};
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> M(impact.scenario.terms.M);
+  const linear::SymmetricEigen M = linear::symmetric_eigen(impact.scenario.terms.M);
   const Eigen::MatrixXd root =
-      M.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * M.eigenvectors().transpose();
+      M.values.cwiseMax(0).cwiseSqrt().asDiagonal() * M.vectors.transpose();
   for (const Polytope& piece : pieces) {
     if (objective.q.size()) {
       for (const VectorXd& c : piece.corners) {

@@ -23,7 +23,7 @@ constexpr int kShadowPixels = 900;
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 const Vector3d kPaperWhite(1, 1, 1), kDarkInk(0.08, 0.09, 0.12);
 
-struct Corner {
+struct Vertex {
   double x, y, depth;  // pixels; [m]
 };
 
@@ -33,7 +33,7 @@ struct Block {
   bool empty() const { return left > right || top > bottom; }
 };
 
-Block block_of(const Corner& a, const Corner& b, const Corner& c, int width, int height) {
+Block block_of(const Vertex& a, const Vertex& b, const Vertex& c, int width, int height) {
   // the first middle at or after x, and the last one before; NaN has none
   const auto first = [](double x, int most) {
     if (!(x < most)) return most;
@@ -50,7 +50,7 @@ Block block_of(const Corner& a, const Corner& b, const Corner& c, int width, int
 
 /// Calls visit(column, row, depth) for each pixel of the block whose middle is in the triangle.
 template <class Visit>
-void scan(const Corner& a, const Corner& b, const Corner& c, const Block& block,
+void scan(const Vertex& a, const Vertex& b, const Vertex& c, const Block& block,
           const Visit& visit) {
   const double area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
   if (area == 0 || !std::isfinite(area)) return;
@@ -75,7 +75,7 @@ struct Projection {
   double scale;
   int height;
 
-  Corner operator()(const Vector3d& p) const {
+  Vertex operator()(const Vector3d& p) const {
     return {scale * (right.dot(p) - low.x()), height - scale * (up.dot(p) - low.y()), back.dot(p)};
   }
   /// The point of space in the middle of a pixel.
@@ -93,14 +93,14 @@ Projection projection_of(const Camera& camera, const View& view) {
 template <class Visit>
 void scan_all(const std::vector<Surface>& surfaces, const Projection& to, int width,
               const Visit& visit) {
-  std::vector<Corner> corners;
+  std::vector<Vertex> corners;
   for (std::size_t s = 0; s < surfaces.size(); ++s) {
     const Surface& surface = surfaces[s];
     corners.clear();
     for (const Vector3d& p : surface.vertices) corners.push_back(to(p));
     for (const std::vector<int>& face : surface.faces) {
       for (std::size_t k = 1; k + 1 < face.size(); ++k) {
-        const Corner &p = corners[face[0]], &q = corners[face[k]], &r = corners[face[k + 1]];
+        const Vertex &p = corners[face[0]], &q = corners[face[k]], &r = corners[face[k + 1]];
         const Block block = block_of(p, q, r, width, to.height);
         if (block.empty()) continue;
         const Vector3d& a = surface.vertices[face[0]];
@@ -154,7 +154,7 @@ struct Shadows {
 
   bool on(const Vector3d& p) const {
     if (depth.empty()) return false;
-    const Corner at = to(p);
+    const Vertex at = to(p);
     if (!(at.x >= 0 && at.x < width && at.y >= 0 && at.y < to.height)) return false;
     const std::size_t pixel =
         static_cast<std::size_t>(at.y) * width + static_cast<std::size_t>(at.x);
@@ -183,7 +183,7 @@ int View::height() const {
 }
 
 bool DepthBuffer::hides(const Camera& camera, const Vector3d& point, double off) const {
-  const Corner at = projection_of(camera, view)(point);
+  const Vertex at = projection_of(camera, view)(point);
   if (!(at.x >= 0 && at.x < view.width && at.y >= 0 && at.y < view.height())) return false;
   const std::size_t pixel =
       static_cast<std::size_t>(at.y) * view.width + static_cast<std::size_t>(at.x);

@@ -9,6 +9,7 @@
 
 #include "routh/impact/same_outcome.h"
 #include "routh/io/document.h"
+#include "routh/linear/decompose.h"
 
 namespace routh::io {
 namespace {
@@ -139,7 +140,7 @@ Eigen::VectorXd lift_velocity(const ImpactCase& impact, const VectorXd& c_plus) 
   // any impulse that makes the change will do: what G does not see does not move the mechanism
   // either
   const ImpactProblem& p = impact.problem();
-  const VectorXd impulse = p.G.completeOrthogonalDecomposition().solve(c_plus - p.c);
+  const VectorXd impulse = linear::least_squares(p.G, VectorXd(c_plus - p.c));
   return impact.reduced.lift(impact.scenario.v, impulse);
 }
 

@@ -9,12 +9,13 @@
 
 namespace routh::io {
 
-Json top(const std::vector<std::string>& command, Json options, bool exact) {
+Json top(const std::vector<std::string>& command, Json options, bool cuda) {
   Json j{{"schema", kSchema}, {"version", kVersion}};
   if (!command.empty()) j["command"] = command;
   j["options"] = options.is_null() ? Json::object() : std::move(options);
-  j["features"] = {{"exact", exact},
-                   {"mujoco", has_models() ? Json(models_version()) : Json(false)}};
+  j["features"] = {{"exact", true},
+                   {"mujoco", has_models() ? Json(models_version()) : Json(false)},
+                   {"cuda", cuda}};
   return j;
 }
 
@@ -131,22 +132,26 @@ Json summary_of(const SequentialResult& r, bool one_order) {
 Json summary_of(const ImpactProblem& p, const SetResult& r) {
   const bool any = r.terminated > 0;
   const auto samples = static_cast<double>(r.samples);
-  return {{"samples", r.samples},
-          {"terminated", r.terminated},
-          {"unsolved", r.unsolved},
-          {"lcps_per_sample", r.samples ? static_cast<double>(r.steps) / samples : 0},
-          {"most_lcps", r.most_steps},
-          {"ambiguous_steps", r.ambiguous_steps},
-          {"ambiguous_samples", r.ambiguous_samples},
-          {"fallback_steps", r.fallback_steps},
-          {"branches_enumerated", r.enumerated},
-          {"max_residual", r.max_residual},
-          {"normal_min", any ? normals(p, r.c_min) : Json()},
-          {"normal_max", any ? normals(p, r.c_max) : Json()},
-          {"tangential_min", any ? tangentials(p, r.c_min) : Json()},
-          {"tangential_max", any ? tangentials(p, r.c_max) : Json()},
-          {"seconds", r.seconds},
-          {"samples_per_second", r.seconds > 0 ? samples / r.seconds : 0}};
+  Json j{{"samples", r.samples},
+         {"terminated", r.terminated},
+         {"unsolved", r.unsolved},
+         {"lcps_per_sample", r.samples ? static_cast<double>(r.steps) / samples : 0},
+         {"most_lcps", r.most_steps},
+         {"ambiguous_steps", r.ambiguous_steps},
+         {"ambiguous_samples", r.ambiguous_samples},
+         {"fallback_steps", r.fallback_steps},
+         {"branches_enumerated", r.enumerated},
+         {"max_residual", r.max_residual},
+         {"normal_min", any ? normals(p, r.c_min) : Json()},
+         {"normal_max", any ? normals(p, r.c_max) : Json()},
+         {"tangential_min", any ? tangentials(p, r.c_min) : Json()},
+         {"tangential_max", any ? tangentials(p, r.c_max) : Json()},
+         {"seconds", r.seconds},
+         {"samples_per_second", r.seconds > 0 ? samples / r.seconds : 0}};
+  if (!r.device.empty() || !r.device_trouble.empty())
+    j["device"] = r.device.empty() ? "cpu" : r.device;
+  if (!r.device_trouble.empty()) j["device_trouble"] = r.device_trouble;
+  return j;
 }
 
 Json summary_of(const ExactResult& r) {

@@ -49,6 +49,11 @@ std::string several(const Ambiguity& known) {
                                               : ", others by mixing the order of impulses");
 }
 
+/// Of a range that samples or an unfinished search found.
+const char* at_least(const Ambiguity& known) {
+  return known.sampled() || !known.searched() ? "at least " : "";
+}
+
 std::string not_unique(const ImpactCase& impact, const Ambiguity& known) {
   std::string text = several(known);
   // the contacts that differ most, by what they do
@@ -57,7 +62,7 @@ std::string not_unique(const ImpactCase& impact, const Ambiguity& known) {
     if (named == kNamedInVerdict || c.states.size() < 2) continue;
     text += fmt::format("{} {} {}", named++ ? "," : ";", impact.names[c.contact], does(c.states));
   }
-  text += fmt::format("; velocities spread over {:.3g} m/s", known.spread);
+  text += fmt::format("; velocities spread over {}{:.3g} m/s", at_least(known), known.spread);
   if (!known.searched()) text += fmt::format("; searched: {}", searched_text(known));
   return text;
 }
@@ -110,7 +115,9 @@ std::string searched_text(const Ambiguity& known) {
     parts.push_back(known.one_order      ? "one order"
                     : known.all_orders() ? "all orders"
                                          : "some orders");
-  if (known.set && known.set->terminated == known.set->samples)
+  if (known.whole)
+    parts.push_back("the exact set");
+  else if (known.set && known.set->terminated == known.set->samples)
     parts.push_back(fmt::format("{} samples", known.set->samples));
   else if (known.set)
     parts.push_back(
@@ -133,8 +140,9 @@ std::string verdict(const ImpactCase& impact, const ImpactReport& report) {
     const std::size_t count = report.outcomes.size();
     if (count == 0) return "not known whether unique: no extreme was found";
     if (count == 1) return "perhaps unique: all extremes that were found are one outcome";
-    return fmt::format("NOT unique: {} extreme outcomes; velocities spread over {:.3g} m/s", count,
-                       report.known.spread);
+    return fmt::format(
+        "NOT unique: {} extreme outcomes; velocities spread over at least {:.3g} m/s", count,
+        report.known.spread);
   }
   return verdict_by(impact, report.known, report.law == "all" ? "" : report.law);
 }

@@ -104,6 +104,23 @@ TEST(ExactScenarios, ThreeContactsAreExactToo) {
     EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9) << row.law();
 }
 
+TEST(ExactScenarios, FourContactsAreExactToo) {
+  const ImpactCase impact = impact_case(load_scenario("four-point-landing"));
+  const ExactResult r = exact(impact.problem());
+  ASSERT_EQ(r.status, ExactStatus::kExact);
+  for (const OutcomeRow& row : law_paths(impact))
+    EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-9) << row.law();
+}
+
+TEST(ExactScenarios, FourContactsOfTwoBodiesAreBracketed) {
+  const ImpactCase impact = impact_case(load_scenario("block-on-block"));
+  const ExactResult r = exact(impact.problem(), {.max_polyhedra = 60, .max_seconds = 20});
+  ASSERT_NE(r.status, ExactStatus::kIncomplete);
+  // sequences of impacts for ever shorter ways end when nothing moves faster than 1e-9
+  for (const OutcomeRow& row : law_paths(impact))
+    EXPECT_LT(nearest_point(r.pieces, row.outcome.c_plus).distance, 1e-8) << row.law();
+}
+
 // Masses are divided out of the problem; the centre of every piece lies in the set, in any units.
 TEST(ExactScenarios, AreTheSameInAnyUnits) {
   for (const std::string& name : kTwoContacts) {
