@@ -57,6 +57,7 @@ std::string describe_check(const io::ImpactCase& impact, const io::CheckReport& 
                        w.by));
       continue;
     }
+    if (w.slides == 0 && w.lifts == 0) continue;  // stays whatever comes out
     line(touches ? "" : "worst where it touches",
          fmt::format("{} slides at up to {:.3g}, lifts at up to {:.3g} m/s; {}", w.body, w.slides,
                      w.lifts, w.by));

@@ -8,6 +8,7 @@
 
 #include "numbers.h"
 #include "output.h"
+#include "routh/io/document.h"
 
 namespace routh::app {
 namespace {
@@ -44,21 +45,35 @@ std::string contact_lines(const io::ImpactCase& impact, const Eigen::VectorXd& c
   return text;
 }
 
-/// From where to where the samples end.
-std::string describe_ranges(const io::ImpactCase& impact, const SetResult& r) {
+/// From where to where velocities after the impact go.
+std::string describe_ranges(const io::ImpactCase& impact, const std::string& of,
+                            const Eigen::VectorXd& low, const Eigen::VectorXd& high) {
   const ImpactProblem& p = impact.problem();
   const Column number(largest_of(p.c));
-  std::string text = fmt::format("\n    range of {} samples [m/s]\n", r.terminated);
+  std::string text = fmt::format("\n    range of {} [m/s]\n", of);
   for (int i = 0; i < p.contacts(); ++i) {
     text += fmt::format("    {:<{}} normal {} to {}   tangential", impact.names[i],
-                        name_width(impact), number(r.c_min[i]), number(r.c_max[i]));
+                        name_width(impact), number(low[i]), number(high[i]));
     for (int k = 0; k < p.tangents; ++k) {
       const int t = p.tangent(i) + k;
-      text += fmt::format("{} {} to {}", k ? "," : "", number(r.c_min[t]), number(r.c_max[t]));
+      text += fmt::format("{} {} to {}", k ? "," : "", number(low[t]), number(high[t]));
     }
     text += '\n';
   }
   return text;
+}
+
+/// Of the exact set, where it is known, or of samples.
+std::string describe_ranges(const io::ImpactCase& impact, const Ambiguity& known) {
+  if (known.whole) {
+    Eigen::VectorXd low = known.whole->pieces[0].corners[0], high = low;
+    for (const Polytope& piece : known.whole->pieces) {
+      for (const Eigen::VectorXd& c : piece.corners) low = low.cwiseMin(c), high = high.cwiseMax(c);
+    }
+    return describe_ranges(impact, "the exact set", low, high);
+  }
+  return describe_ranges(impact, fmt::format("{} samples", known.set->terminated), known.set->c_min,
+                         known.set->c_max);
 }
 
 /// Which law a residual is measured by: in space there are two.
@@ -150,8 +165,7 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
               "others may exist\n";
   if (report.known.sequential && !report.known.sequential->complete)
     text += "\nsequential: too many orders to follow all; others may exist\n";
-  if (report.law == "all" && report.known.mixtures)
-    text += describe_ranges(impact, *report.known.set);
+  if (report.law == "all" && report.known.mixtures) text += describe_ranges(impact, report.known);
   return text;
 }
 
@@ -178,15 +192,18 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   text += fmt::format("    largest residual {:.1e}{}; {}, {} samples a second\n", r.max_residual,
                       impact.problem().bounces() ? "" : of_cone(impact.problem()),
                       duration(r.seconds), amount(samples / std::max(1e-9, r.seconds)));
+  if (!r.device.empty()) text += fmt::format("    sampled by {}\n", r.device);
   if (r.unsolved > 0)
     text += fmt::format("    {} samples stopped at a step without a solution\n", r.unsolved);
   if (r.terminated == 0) return text + "    no sample ended: raise --limit or --step\n";
-  return text + describe_ranges(impact, r);
+  return text + describe_ranges(impact, fmt::format("{} samples", r.terminated), r.c_min, r.c_max);
 }
 
 /// Extremes, how far they can be at the most, and the order that reaches them.
 std::string describe_extremes(const io::ImpactCase& impact, const io::ImpactReport& report) {
   std::string text;
+  const double before = kinetic_energy(impact.scenario.terms, impact.scenario.v),
+               speed = largest_of(impact.problem().c);
   const auto extremes = [&](const char* what, const char* bound,
                             const std::vector<io::Extreme>& list) {
     for (const io::Extreme& extreme : list) {
@@ -194,9 +211,11 @@ std::string describe_extremes(const io::ImpactCase& impact, const io::ImpactRepo
         text += fmt::format("\n{} {}: nothing was found\n", what, extreme.name);
         continue;
       }
-      const char* unit = extreme.name == "energy" ? "J" : "m/s";
-      text += fmt::format("\n{} {}: {:.6g} {}", what, extreme.name, extreme.value, unit);
-      if (extreme.bound) text += fmt::format(", {} {:.6g}", bound, *extreme.bound);
+      const bool energy = extreme.name == "energy";
+      const double size = energy ? before : speed;
+      text += fmt::format("\n{} {}: {:.6g} {}", what, extreme.name, rounded(extreme.value, size),
+                          energy ? "J" : "m/s");
+      if (extreme.bound) text += fmt::format(", {} {:.6g}", bound, rounded(*extreme.bound, size));
       text += '\n';
       for (std::size_t k = 0; extreme.witness && k < extreme.witness->phases.size(); ++k)
         text += fmt::format("    {}{}\n", k ? "then " : "",

@@ -8,10 +8,13 @@
 #include "describe.h"
 #include "numbers.h"
 #include "options.h"
+#include "ranks.h"
 #include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/ensemble.h"
+#include "routh/io/ensemble_pieces.h"
 #include "routh/io/mode_graph.h"
+#include "rows.h"
 #include "simulate.h"
 #include "terminal.h"
 
@@ -25,6 +28,8 @@ struct EnsembleArguments : io::Course {
   ScenarioArguments scenario;
   std::string runs_law = "set", runs = "1024", seed_text = "0";
   int threads = 0, branch = 0;
+  Sharing sharing;
+  TablePlaces tables;
   Places places;
 };
 
@@ -81,11 +86,12 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
   return text;
 }
 
-int run_ensemble(const EnsembleArguments& a) {
+int run_ensemble(EnsembleArguments& a) {
   const Places& places = a.places;
   refuse_foreign(*a.scenario.command, "way", {a.branch > 0 ? "" : "ensembles without --branch"});
   refuse_foreign(*a.scenario.command, "--law", {a.runs_law});
   places.check();
+  a.tables.check(places);
   const io::Scenario scenario = a.scenario.load();
   io::check_restitution(scenario, a.branch > 0 ? "all" : a.runs_law);
   const State start{0, scenario.q, scenario.v};
@@ -96,6 +102,10 @@ int run_ensemble(const EnsembleArguments& a) {
   io::check_budget(moves.end, moves.step, moves.every, numbers * (places.plot.empty() ? 1 : kFan));
 
   if (a.branch > 0) {
+    if (processes() > 1)
+      throw io::InputError(
+          "--branch is not for several processes: each would follow all of the tree; runs are "
+          "shared");
     const BranchTree tree =
         branch(*scenario.moving(), start, moves.motion, a.branch, 10'000, interrupted);
     io::Json json = io::to_json(scenario, tree);
@@ -109,19 +119,27 @@ int run_ensemble(const EnsembleArguments& a) {
                           .seed = parse_count("--seed", a.seed_text),
                           .law = a.runs_law,
                           .restitution = scenario.run.restitution,
-                          .threads = a.threads};
+                          .threads = Sharing::threads(a.threads)};
   if (options.runs == 0) throw io::InputError("--runs 0: there must be at least one");
   if (!places.plot.empty()) options.keep = kFan;
   options.graph = !places.modes.empty();
-  options.progress = progress(options.runs, "ensemble");
-  const EnsembleResult result = ensemble(*scenario.moving(), start, moves.motion, options);
+  options.progress = progress(options.runs, "ensemble", processes() > 1 && !places.quiet());
+  const EnsembleResult result = io::ensemble_in_pieces(*scenario.moving(), start, moves.motion,
+                                                       options, a.sharing.begin(a.scenario.name));
+  if (Sharing::helps()) return kDone;
   clear_progress();
   finishing();
   io::Json json = io::to_json(scenario, method, moves.options, options, result);
   if (options.graph) json["mode_graph"] = io::to_json(result.graph);
   places.show(describe(scenario, result), std::move(json));
   if (options.graph) places.write(places.modes, io::to_svg(result.graph, scenario.title));
-  if (!places.csv.empty()) places.write(places.csv, io::to_csv(scenario, result));
+  if (a.tables.wanted(places)) {
+    const io::Table table = io::table_of(scenario, result);
+    Rows rows(places, a.tables, io::table_of(scenario, {}),
+              static_cast<double>(result.runs.size()));
+    rows.add(table);
+    rows.finish(!result.stopped);
+  }
   drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
@@ -172,6 +190,8 @@ void add_ensemble(CLI::App& app, Session& session) {
                 "follow every extreme outcome of impacts, and every continuation where "
                 "forces allow several, through this many of them, as a tree instead")
       ->check(CLI::Range(1, 30));
+  a->sharing.add_to(*c, session);
+  a->tables.add_to(*c, session);
   a->places.add_to(*c, session,
                    {{"--json", "write the result as JSON; - is standard output"},
                     {"--csv", "write one row per run; - is standard output"},

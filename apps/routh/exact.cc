@@ -31,15 +31,7 @@ ExactOptions exact_options(const ExactArguments& a) {
 }
 
 ExactResult exact_set(const io::ImpactCase& impact) {
-  return io::exact_set(impact, {.exact_law = exact_law(), .stop = interrupted});
-}
-
-io::ExactLaw exact_law() {
-#ifdef ROUTH_HAS_EXACT
-  return exact;
-#else
-  return {};
-#endif
+  return io::exact_set(impact, {.stop = interrupted});
 }
 
 }  // namespace routh::app

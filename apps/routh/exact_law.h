@@ -6,7 +6,7 @@
 #include "routh/impact/exact.h"
 #include "routh/io/ask.h"
 
-/// The exact law of `routh impact`: an optional component of the program.
+/// The exact law of `routh impact`.
 namespace routh::app {
 
 struct ExactArguments {
@@ -22,8 +22,5 @@ io::Questions questions(const io::ImpactCase& impact, const ExactArguments& argu
 ExactOptions exact_options(const ExactArguments& arguments);
 /// By its defaults, until Ctrl-C.
 ExactResult exact_set(const io::ImpactCase& impact);
-/// None where the program was built without.
-io::ExactLaw exact_law();
-inline bool has_exact() { return static_cast<bool>(exact_law()); }
 
 }  // namespace routh::app

@@ -7,13 +7,17 @@
 
 #include "commands.h"
 #include "describe.h"
+#include "device.h"
 #include "exact_law.h"
 #include "options.h"
 #include "output.h"
+#include "ranks.h"
 #include "routh/impact/cone.h"
 #include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/model.h"
+#include "routh/io/set_pieces.h"
+#include "rows.h"
 #include "terminal.h"
 
 namespace routh::app {
@@ -31,12 +35,17 @@ struct ImpactArguments {
   double exponent = LzbOptions{}.exponent;
   ExactArguments exact;
   bool coverage = false, derivative = false;
-  std::string compare;
+  std::string compare, device = "cpu";
+  Sharing sharing;
+  TablePlaces tables;
   Places places;
 };
 
+/// Thrown out of the work of a process that helped the first with it.
+struct Helped {};
+
 /// What the command line asks, in numbers.
-io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
+io::Asked asked(const io::ImpactCase& impact, ImpactArguments& a) {
   io::Asked asked{.law = a.law,
                   .seed = parse_count("--seed", a.seed),
                   .keep = parse_count("--keep", a.keep),
@@ -44,7 +53,7 @@ io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
                   .step = a.step,
                   .final_step = a.final_step,
                   .limit = a.limit,
-                  .threads = a.threads,
+                  .threads = Sharing::threads(a.threads),
                   .order = a.order,
                   .single = a.single,
                   .contact = a.contact,
@@ -54,15 +63,16 @@ io::Asked asked(const io::ImpactCase& impact, const ImpactArguments& a) {
                   .questions = questions(impact, a.exact),
                   .coverage = a.coverage,
                   .derivative = a.derivative,
-                  .exact_law = exact_law(),
+                  .device = device_named(a.device),
                   .stop = interrupted};
   if (!a.samples.empty()) asked.samples = parse_count("--samples", a.samples, 0x1p40);
   if (!a.compare.empty()) asked.least_kept = io::kComparedOutcomes;
   asked.figure = !a.places.plot.empty();
   asked.tell = show_progress;
-  asked.progress = [shown = std::function<bool(std::uint64_t)>()](std::uint64_t done,
+  asked.progress = [shown = std::function<bool(std::uint64_t)>(),
+                    lines = processes() > 1 && !a.places.quiet()](std::uint64_t done,
                                                                   std::uint64_t total) mutable {
-    if (!shown) shown = progress(total, "sampling");
+    if (!shown) shown = progress(total, "sampling", lines);
     return shown(done);
   };
   return asked;
@@ -110,7 +120,34 @@ std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport&
   return text;
 }
 
-int run_impact(const ImpactArguments& a) {
+/// Samples in pieces: by several processes, into a checkpoint, into tables.
+io::SetLaw sampler(const io::ImpactCase& impact, ImpactArguments& a, std::optional<Rows>& rows) {
+  return [&, outcomes = std::uint64_t{0}](const ImpactProblem& problem,
+                                          const SetOptions& options) mutable {
+    std::vector<SetSample> kept;
+    const bool held = io::memory_holds(impact, options);
+    SetResult set = io::set_in_pieces(
+        problem, options, a.sharing.begin(a.scenario.name), [&](const PackedSamples& some) {
+          if (interrupted()) finishing();  // what is under way is written
+          if (rows) {
+            const io::Table table = io::table_of(impact, outcomes, some);
+            outcomes += io::row_count(table);
+            rows->add(table);
+          }
+          for (SetSample& one : held ? io::unpacked(some) : std::vector<SetSample>())
+            kept.push_back(std::move(one));
+        });
+    if (Sharing::helps()) throw Helped();
+    set.kept = std::move(kept);
+    return set;
+  };
+}
+
+int run_impact(ImpactArguments& a) {
+  if (processes() > 1 && a.law != "set")
+    throw io::InputError(fmt::format(
+        "--law {} is not for several processes: each would do all of it; --law set shares samples",
+        a.law));
   // everything that can be wrong is found before the work begins
   if (!a.compare.empty() && !io::is_model(a.scenario.name)) {
     throw io::InputError(fmt::format("--compare {}: {} is not a model of MuJoCo (.xml, .urdf)",
@@ -128,11 +165,22 @@ int run_impact(const ImpactArguments& a) {
     }
   }
   a.places.check();
+  a.tables.check(a.places);
   io::Scenario scenario = a.scenario.load();
   io::prepare_cone(scenario, a.law);
   const io::ImpactCase impact = io::impact_case(std::move(scenario));
-  const io::Asked asking = asked(impact, a);
+  io::Asked asking = asked(impact, a);
+  // the set law's outcomes go into tables as they come, and into memory where it holds them
+  std::optional<Rows> rows;
+  const bool tables = a.law == "set" && a.tables.wanted(a.places);
+  if (tables && a.places.json.empty() && a.places.plot.empty() && !a.coverage && a.compare.empty())
+    asking.streamed = true;
   io::check(impact, asking);
+  if (tables && !Sharing::helps())
+    rows.emplace(a.places, a.tables, io::table_of(impact, 0, {}),
+                 static_cast<double>(std::min(
+                     asking.keep, asking.samples.value_or(impact.scenario.run.impact.samples))));
+  if (tables || a.sharing.wanted()) asking.sampler = sampler(impact, a, rows);
   if (!friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed)
     warn(
         "routh: warning: the friction cone is not pointed: the contacts can jam and laws may not "
@@ -140,6 +188,7 @@ int run_impact(const ImpactArguments& a) {
 
   io::ImpactReport report = io::ask(impact, asking);
   clear_progress();
+  if (const SetResult* set = report.set()) warn_of_device(a.device, set->device_trouble);
   if (!impact.approaching() && report.known.unique() != false)
     warn("routh: no contact approaches: there is no impact, the velocity stays as it is\n");
   for (const io::OutcomeRow& row : report.outcomes) {
@@ -161,7 +210,7 @@ int run_impact(const ImpactArguments& a) {
                                : places.with_top(io::options_json(impact, report, asking),
                                                  io::json_text(impact, report, interrupted)) +
                                      "\n";
-  const std::string csv = places.csv.empty() ? "" : io::to_csv(impact, report, interrupted);
+  const std::string csv = places.csv.empty() || rows ? "" : io::to_csv(impact, report, interrupted);
   if (interrupted()) report.complete = false;
   finishing();
   if (!places.quiet())
@@ -169,6 +218,7 @@ int run_impact(const ImpactArguments& a) {
                describe_before(impact), describe_report(impact, report));
   if (!json.empty()) places.write(places.json, json);
   if (!csv.empty()) places.write(places.csv, csv);
+  if (rows) rows->finish(!report.incomplete);
   if (!report.complete) warn(fmt::format("routh: {}\n", why_unfinished(impact, report)));
   drawing();
   if (!places.plot.empty() && !interrupted()) {
@@ -198,6 +248,7 @@ void add_impact(CLI::App& app, Session& session) {
   c->add_option("--threads", a->threads,
                 "threads (default: all cores); results do not depend on it")
       ->check(CLI::Range(1, 1024));
+  add_device(*c, a->device);
   c->add_option("--step", a->step, "step h [N s] (default: the scenario's)")
       ->check(positive("a number of N s"));
   c->add_option("--limit", a->limit, "most steps N of a sample (default: the scenario's)")
@@ -252,12 +303,21 @@ void add_impact(CLI::App& app, Session& session) {
        "budget in seconds of the exact set and, where it is not enough, of one that contains it "
        "that takes its place (default: 60)")
       ->check(positive("a number of seconds"));
-  a->places.add_to(*c, session,
-                   {{"--json", "write the result as JSON; - is standard output"},
-                    {"--csv", "write the outcomes as a table; - is standard output"},
-                    {"--plot", "draw figures (PNG, SVG and PDF) into this folder"}});
+  a->sharing.add_to(*c, session);
+  a->tables.add_to(*c, session);
+  a->places.add_to(
+      *c, session,
+      {{"--json", "write the result as JSON; - is standard output"},
+       {"--csv", "write the outcomes as a table; - is standard output"},
+       {"--plot", "draw figures (PNG, SVG, PDF, data for pgfplots) into this folder"}});
   group_by_scopes(*c);
-  c->callback([a, &session] { session.code = run_impact(*a); });
+  c->callback([a, &session] {
+    try {
+      session.code = run_impact(*a);
+    } catch (const Helped&) {
+      session.code = kDone;
+    }
+  });
 }
 
 }  // namespace routh::app

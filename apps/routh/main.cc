@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "commands.h"
+#include "device.h"
 #include "exact_law.h"
 #include "options.h"
 #include "output.h"
@@ -273,14 +274,12 @@ void define(CLI::App& app, Session& session) {
   app.set_version_flag(
       "--version",
       fmt::format(
-          "routh {}, {}, {}", kVersion,
-          has_exact() ? "with exact sets"
-                      : "without exact sets (apt-get install libppl-dev, "
-                        "then make build)",
+          "routh {}, with exact sets, {}, {}", kVersion,
           io::has_models()
               ? fmt::format("with models of MuJoCo {}", io::models_version())
               : std::string(
-                    "without models of MuJoCo (apt-get install libmujoco-dev, then make build)")));
+                    "without models of MuJoCo (apt-get install libmujoco-dev, then make build)"),
+          has_cuda() ? "with CUDA" : "without CUDA (make cuda)"));
   add_list(app, session);
   add_show(app);
   add_impact(app, session);
@@ -313,7 +312,9 @@ int run(int argc, char** argv) {
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
       return code;
     }
-    warn(fmt::format("routh: {}\n", io::without_controls(what)));
+    const std::string who = rank() > 0 ? fmt::format("process {}: ", rank()) : "";
+    warn(fmt::format("routh: {}{}\n", who, io::without_controls(what)));
+    end_processes(code);
     return code;
   };
   Session session{.command = {"routh"}};

@@ -10,56 +10,36 @@
 
 #include "commands.h"
 #include "describe.h"
+#include "device.h"
 #include "numbers.h"
 #include "options.h"
 #include "output.h"
 #include "ranks.h"
 #include "routh/io/document.h"
+#include "routh/io/file_writer.h"
 #include "routh/io/measures.h"
 #include "routh/simulate/laws.h"
 #include "routh/simulate/parallel.h"
-#include "routh/version.h"
+#include "rows.h"
 #include "terminal.h"
 
 namespace routh::app {
 namespace {
 
 constexpr double kMostNumbers = 2e8;  // of all cells, in memory
-constexpr double kBytes = 12;         // of a number in a table
 constexpr double kTrial = 0.3;        // [s] to find out how long a cell takes
 
 struct MapArguments {
   ScenarioArguments scenario;
   std::vector<std::string> vary, draw, measures;
-  std::string law = "set", samples = "1024", seed = "0", points = "1", runs = "0", draws, method;
+  std::string law = "set", samples = "1024", seed = "0", points = "1", runs = "0", draws, method,
+              device = "cpu";
   double step = 0, end = 0;
   int limit = 0, threads = 0;
-  std::string checkpoint;
+  Sharing sharing;
+  TablePlaces tables;
   Places places;
 };
-
-/// The command without what its answer does not depend on, and the file that it reads: what a
-/// checkpoint is of.
-io::Json work_of(const MapArguments& a) {
-  constexpr const char* kElsewhere[] = {"--json", "--csv",     "--plot",      "--quiet",
-                                        "-q",     "--threads", "--checkpoint"};
-  std::vector<std::string> words;
-  const std::vector<std::string>& given = a.places.session->command;
-  for (std::size_t k = 0; k < given.size(); ++k) {
-    const std::string option = given[k].substr(0, given[k].find('='));
-    const auto known = std::find(std::begin(kElsewhere), std::end(kElsewhere), option);
-    if (known == std::end(kElsewhere))
-      words.push_back(given[k]);
-    else if (option == given[k] && option != "--quiet" && option != "-q")
-      ++k;  // its value
-  }
-  return {{"version", kVersion},
-          {"command", words},
-          {"scenario", a.scenario.name == "-" ? "" : io::scenario_text(a.scenario.name)}};
-}
-
-constexpr const char* kCheckpoint =
-    "keep what is done in this folder: the same command goes on there, whatever ended it";
 
 /// "a, b, ..": what can be measured, for the help.
 std::string about_measures() {
@@ -98,12 +78,20 @@ io::MapPlan plan_of(const MapArguments& a) {
   return plan;
 }
 
-/// More than memory holds: how long it would take, and how much.
-void refuse_too_many(const io::Map& map, int threads) {
+/// Must its cells go into files as they come, because memory does not hold them? Refuses what
+/// cannot, and files that their disks cannot hold, with how long it would take and how much.
+bool goes_by(const io::Map& map, int threads, const Places& places, const TablePlaces& tables) {
   const auto cells = static_cast<double>(map.size());
   const auto numbers =
       static_cast<double>(map.plan().names().size() + map.plan().measures.size() + 2);
-  if (cells * numbers <= kMostNumbers) return;
+  if (cells * numbers <= kMostNumbers) return false;
+  const double size = cells * io::csv_row_bytes(io::table_of(map, 0, {}));
+  const bool streamed = tables.wanted(places) && places.json.empty() && places.plot.empty();
+  double room = HUGE_VAL;
+  for (const std::string& path : {places.csv, tables.hdf5}) {
+    if (!path.empty()) room = std::min(room, io::room_for(path));
+  }
+  if (streamed && size <= room) return true;
   // cells from all over the map, as many as a moment allows
   const auto began = std::chrono::steady_clock::now();
   double seconds = 0;
@@ -114,12 +102,14 @@ void refuse_too_many(const io::Map& map, int threads) {
   }
   const double all = seconds / static_cast<double>(std::max<std::uint64_t>(1, tried)) * cells /
                      threads_of(threads);
-  throw io::InputError(
-      fmt::format("{:.3g} cells: would take about {} here and {} of tables; at most {} are "
-                  "possible: take fewer "
-                  "values in --vary or fewer --points",
-                  cells, duration(all), bytes(cells * numbers * kBytes),
-                  amount(std::floor(kMostNumbers / numbers))));
+  throw io::InputError(fmt::format(
+      "{:.3g} cells: would take about {} here and {} of tables; {}: take fewer values in --vary or "
+      "fewer --points",
+      cells, duration(all), bytes(size),
+      streamed ? fmt::format("the disk has room for {}", bytes(room))
+               : fmt::format("at most {} are possible, more go into --csv or --hdf5 alone, without "
+                             "--json and --plot",
+                             amount(std::floor(kMostNumbers / numbers)))));
 }
 
 std::string place_text(const io::Map& map, std::uint64_t cell) {
@@ -133,7 +123,7 @@ std::string place_text(const io::Map& map, std::uint64_t cell) {
 
 std::string describe(const io::MapResult& r) {
   const io::Map& map = *r.map;
-  const std::uint64_t done = r.cells.size() - r.count(io::CellStatus::kNotDone);
+  const std::uint64_t done = r.done();
   std::string text = fmt::format("{}\n{} cells in {}, {} a second{}\n", map.scenario().title, done,
                                  duration(r.seconds),
                                  amount(static_cast<double>(done) / std::max(1e-9, r.seconds)),
@@ -141,66 +131,70 @@ std::string describe(const io::MapResult& r) {
   text += describe_notes(map.scenario());
   for (const io::CellStatus status :
        {io::CellStatus::kUndecided, io::CellStatus::kNoImpact, io::CellStatus::kRefused}) {
-    const std::uint64_t count = r.count(status);
-    if (count == 0) continue;
-    const auto first = std::find_if(r.cells.begin(), r.cells.end(),
-                                    [&](const io::MapCell& cell) { return cell.status == status; });
-    text += fmt::format("{} {}, such as {}: {}\n", count, io::to_string(status),
-                        place_text(map, static_cast<std::uint64_t>(first - r.cells.begin())),
-                        first->why);
+    const io::MapTotals::Group& group = r.totals.of(status);
+    if (group.cells == 0) continue;
+    text += fmt::format("{} {}, such as {}: {}\n", group.cells, io::to_string(status),
+                        place_text(map, group.first), group.why);
   }
   std::size_t width = 8;
   for (const std::string& name : map.plan().measures) width = std::max(width, name.size());
   text += fmt::format("\n    {:<{}}  {:>10}  {:>10}  {:>10}  largest at\n", "", width, "smallest",
                       "mean", "largest");
-  const std::vector<io::MapSummary> all = io::summary(r);
+  const std::vector<io::MapSummary>& all = r.totals.measures;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const io::MapSummary& m = all[k];
     text += m.values == 0
                 ? fmt::format("    {:<{}}  nowhere has it a value\n", map.plan().measures[k], width)
                 : fmt::format("    {:<{}}  {:>10.4g}  {:>10.4g}  {:>10.4g}  {}\n",
-                              map.plan().measures[k], width, m.low, m.mean, m.high,
+                              map.plan().measures[k], width, m.low, m.mean(), m.high,
                               place_text(map, m.at_high));
   }
   return text;
 }
 
-int run_map(const MapArguments& a) {
+int run_map(MapArguments& a) {
   const Places& places = a.places;
-  const io::MapPlan plan = plan_of(a);
+  io::MapPlan plan = plan_of(a);
   refuse_foreign(
       *a.scenario.command, "way",
       {plan.runs > 0 ? "maps of motions, with --runs" : "maps of impacts, without --runs"});
   refuse_foreign(*a.scenario.command, "--law", {a.law});
+  plan.device = device_named(a.device);
   places.check();
+  a.tables.check(places);
   const auto map = std::make_shared<const io::Map>(
       a.scenario.family(a.vary.empty() ? "--draw" : "--vary", plan.names()), plan);
-  refuse_too_many(*map, a.threads);
-  // of several processes the first keeps and writes, the others work
-  const io::SharePieces share = share_pieces();
-  std::optional<io::Checkpoint> checkpoint;
-  if (!a.checkpoint.empty() && rank() == 0) checkpoint.emplace(a.checkpoint, work_of(a));
-  const io::MapResult result = io::compute(map, {.threads = a.threads > 0 ? a.threads
-                                                            : share       ? 1
-                                                                          : 0,
-                                                 .checkpoint = checkpoint ? &*checkpoint : nullptr,
-                                                 .share = share,
-                                                 .progress = progress(map->size(), "map"),
-                                                 .stop = [] { return interrupted(); }});
-  if (rank() > 0) return kDone;
+  std::optional<Rows> rows;
+  const bool streamed = goes_by(*map, a.threads, places, a.tables);
+  if (a.tables.wanted(places) && !Sharing::helps())
+    rows.emplace(places, a.tables, io::table_of(*map, 0, {}), static_cast<double>(map->size()));
+  const auto each = [&](std::uint64_t first, const std::vector<io::MapCell>& cells) {
+    if (interrupted()) finishing();
+    if (rows) rows->add(io::table_of(*map, first, cells));
+  };
+  const io::MapResult result = io::compute(
+      map, {.threads = Sharing::threads(a.threads),
+            .pieces = a.sharing.begin(a.scenario.name),
+            .each = streamed ? each : decltype(io::MapRun::each)(),
+            .progress = progress(map->size(), "map", processes() > 1 && !places.quiet()),
+            .stop = [] { return interrupted(); }});
+  if (Sharing::helps()) return kDone;
   clear_progress();
+  warn_of_device(a.device, map->device_trouble());
   finishing();
   places.show(describe(result), io::to_json(result));
-  if (!places.csv.empty()) places.write(places.csv, io::to_csv(result));
+  if (rows && !streamed) rows->add(io::table_of(*map, 0, result.cells));
+  if (rows) rows->finish(result.complete());
   drawing();
   if (!places.plot.empty() && !interrupted()) {
     places.make_folder();
     places.announce(io::draw(result, figure_name(a.scenario.name) + "-map", places.plot));
   }
   const std::uint64_t none = result.count(io::CellStatus::kRefused);
-  if (none == result.cells.size())
-    warn(fmt::format("routh: no cell has an impact: {}\n", result.cells.front().why));
-  return !result.complete() || interrupted() || none == result.cells.size() ? kUnfinished : kDone;
+  if (none == map->size())
+    warn(fmt::format("routh: no cell has an impact: {}\n",
+                     result.totals.of(io::CellStatus::kRefused).why));
+  return !result.complete() || interrupted() || none == map->size() ? kUnfinished : kDone;
 }
 
 }  // namespace
@@ -238,6 +232,7 @@ void add_map(CLI::App& app, Session& session) {
   c->add_option("--threads", a->threads,
                 "threads (default: all cores); results do not depend on it")
       ->check(CLI::Range(1, 1024));
+  add_device(*c, a->device);
   c->add_option("--step", a->step, "step h [N s] (default: the scenario's)")
       ->check(positive("a number of N s"));
   c->add_option("--limit", a->limit, "most steps N of a sample (default: the scenario's)")
@@ -251,12 +246,8 @@ void add_map(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"hybrid", "time-stepping"}));
   c->add_option("--end", a->end, "until this time [s] (default: the scenario's)")
       ->check(positive("a number of seconds"));
-  // of a command that is run again files stay unknown
-  (session.again ? c->add_option_function<std::string>(
-                       "--checkpoint", [](const std::string&) {}, kCheckpoint)
-                 : c->add_option("--checkpoint", a->checkpoint, kCheckpoint))
-      ->type_name("FOLDER")
-      ->group(kResults);
+  a->sharing.add_to(*c, session);
+  a->tables.add_to(*c, session);
   a->places.add_to(*c, session,
                    {{"--json", "write the result as JSON; - is standard output"},
                     {"--csv", "write one row per cell; - is standard output"},

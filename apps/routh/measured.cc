@@ -126,10 +126,11 @@ void add_measured(CLI::App& app, Session& session) {
   c->add_option("--seed", a->seed, "of samples and controls")->capture_default_str();
   c->add_option("--most", a->most, "impacts of each number of contacts that are reported")
       ->capture_default_str();
-  a->places.add_to(*c, session,
-                   {{"--json", "write the result as JSON; - is standard output"},
-                    {"--csv", "write the distances as a table; - is standard output"},
-                    {"--plot", "draw figures (PNG, SVG and PDF) into this folder"}});
+  a->places.add_to(
+      *c, session,
+      {{"--json", "write the result as JSON; - is standard output"},
+       {"--csv", "write the distances as a table; - is standard output"},
+       {"--plot", "draw figures (PNG, SVG, PDF, data for pgfplots) into this folder"}});
   c->callback([a, &session] { session.code = run_measured(*a); });
 }
 

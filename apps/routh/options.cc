@@ -49,6 +49,7 @@ std::vector<Scope> all_scopes() {
   std::vector<Scope> table = scopes_of_laws();
   const std::vector<Scope> others{
       {"impact", kLaw, {"--max-polyhedra"}, {"exact", "set --coverage"}},
+      {"impact", kLaw, {"--hdf5", "--checkpoint"}, {"set"}},
       {"impact", kLaw, {"--derivative"}, {"all", "simultaneous"}},
       {"impact", kLaw, {"--max-seconds"}, {"exact", "witnesses", "set --coverage"}},
 
@@ -84,14 +85,15 @@ std::vector<Scope> all_scopes() {
        {"hybrid"}},
       {"ensemble",
        kWay,
-       {"--law", "--runs", "--seed", "--threads", "--every", "--csv", "--modes", "--plot"},
+       {"--law", "--runs", "--seed", "--threads", "--every", "--csv", "--hdf5", "--modes", "--plot",
+        "--checkpoint"},
        {"ensembles without --branch"}},
 
-      {"map", kLaw, {"--step", "--limit"}, {"set"}},
+      {"map", kLaw, {"--step", "--limit", "--device"}, {"set"}},
       {"map", kLaw, {"--samples", "--draws"}, {"set", "all"}},
       {"map",
        kWay,
-       {"--samples", "--draws", "--step", "--limit", "--touching", "--extreme-points"},
+       {"--samples", "--draws", "--step", "--limit", "--device", "--touching", "--extreme-points"},
        {"maps of impacts, without --runs"}},
       {"map", kWay, {"--end", "--method"}, {"maps of motions, with --runs"}},
 

@@ -45,10 +45,22 @@ void Places::check(bool in_space) const {
   const auto in_words = [](const std::string& path) { return path == "-" ? "/dev/stdout" : path; };
   const std::vector<std::pair<std::string, std::string>> files{
       {"--json", json}, {"--csv", csv}, {"--animate", animate}, {"--modes", modes}};
+  std::error_code missing;  // a name that is no file
   for (std::size_t k = 0; k < files.size(); ++k) {
     const auto& [option, path] = files[k];
     if (path.empty()) continue;
     if (path != "-") io::check_writable(path);
+    // what the command reads is not to be lost in what it writes
+    for (const CLI::Option* read : command->get_options()) {
+      if (!read->get_positional() && read->get_name() != "--scenario") continue;
+      for (const std::string& input : read->results()) {
+        if (path != "-" && std::filesystem::is_regular_file(input, missing) &&
+            io::same_file(input, path))
+          throw io::InputError(
+              fmt::format("{} names {}, which the command reads; results need a file of their own",
+                          option, input));
+      }
+    }
     for (std::size_t i = 0; i < k; ++i) {
       if (!files[i].second.empty() && io::same_file(in_words(files[i].second), in_words(path)))
         throw io::InputError(

@@ -8,4 +8,6 @@ io::SharePieces share_pieces() {
   return {};
 }
 
+void end_processes(int) {}
+
 }  // namespace routh::app

@@ -124,6 +124,7 @@ void reproduce_table3(const ReproduceArguments& a) {
   for (const PaperRow& row : table3()) {
     const io::ImpactCase impact = io::impact_case(io::load_scenario(row.scenario, row.overrides));
     const SetResult r = sample(impact, row.samples, a, false);
+    if (interrupted()) return;  // half a row is none
     const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
     const double lcps = static_cast<double>(r.steps) / samples, seconds = r.seconds / samples;
     fmt::print("{:<22}{:>8}{:>14.2f}{:>12.2f}{:>8.2f}{:>12.1e} s{:>12.1e} s{:>10.0f}\n", row.title,
@@ -138,7 +139,6 @@ void reproduce_table3(const ReproduceArguments& a) {
     csv +=
         fmt::format("{},{},{},{},{},{},{},{}\n", row.title, r.samples, row.lcps, lcps, row.seconds,
                     seconds, static_cast<double>(r.ambiguous_samples) / samples, r.max_residual);
-    if (interrupted()) return;
   }
   save(a.out, "p1-table3.md", markdown);
   save(a.out, "p1-table3.csv", csv);
@@ -176,9 +176,10 @@ void reproduce_figure(const PaperFigure& f, const ReproduceArguments& a) {
   if (f.mass > 0) overrides.push_back({"mass", f.mass});
   const io::ImpactCase impact = io::impact_case(io::load_scenario(f.scenario, overrides));
   const SetResult set = sample(impact, 20'000, a, true);
+  if (interrupted()) return;
   // the exact set under the samples, where it is quick to have
   std::vector<Polytope> pieces;
-  if (has_exact() && impact.names.size() <= 3) pieces = exact_set(impact).pieces;
+  if (impact.names.size() <= 3) pieces = exact_set(impact).pieces;
   std::string name = fmt::format("{}-{}", f.item, f.scenario), title = impact.scenario.title;
   if (f.mass > 0) {
     name += fmt::format("-{}kg", f.mass);
@@ -232,8 +233,12 @@ int run_reproduce(const ReproduceArguments& a) {
       if (item == other.name) other.make(a.out);
     }
   }
+  if (interrupted()) {
+    warn(fmt::format("routh: stopped; what was finished until then is in {}\n", a.out));
+    return kUnfinished;
+  }
   fmt::print("results are in {}\n", a.out);
-  return interrupted() ? kUnfinished : kDone;
+  return kDone;
 }
 
 }  // namespace

@@ -79,10 +79,11 @@ void stick_slip(const std::string& folder) {
            "set origin 0,0\nset size 0.5,0.93\nset ylabel 'position [m]'\n"
            "plot $x w l lw 2 lc rgb '#1f5fbf' title 'q^{h,α}', $ex w l lw 1.2 dt 2 lc rgb "
            "'black' title 'exact'\n"
-           "set origin 0.5,0.465\nset size 0.5,0.465\nset ylabel 'v^{h,α} [m/s]'\n"
+           "set origin 0.5,0.465\nset size 0.5,0.465\nset ytics 0.02\nset ylabel 'v^{h,α} [m/s]'\n"
            "plot $w w l lw 2 lc rgb '#1f5fbf' notitle, $ev w l lw 1.2 dt 2 lc rgb 'black' "
            "notitle\n"
-           "set origin 0.5,0\nset ylabel 'v^{h} [m/s]'\n"
+           "set origin 0.5,0\nset ylabel 'v^{h} [m/s]'\nset title 'v^{h} changes its sign at every "
+           "step that sticks' offset 0,-0.7 font ',11'\n"
            "plot $r w l lw 1 lc rgb '#c8281e' notitle\nunset multiplot\n";
   });
   fmt::print("    {}\n", fmt::join(written, ", "));
@@ -162,11 +163,11 @@ void order(const std::string& folder) {
   const char* colours[] = {"#1f5fbf", "#c8281e", "#2a8c4a", "#e8a200"};
   const auto written = io::render(folder, "p3-order", [&](const std::string& terminal) {
     std::string text = fmt::format(
-        "set terminal {} size 820,560 font 'Helvetica,12'\nset encoding utf8\n"
+        "set terminal {} size 820,680 font 'Helvetica,12'\nset encoding utf8\n"
         "set logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\nset border 3 lw "
         "1.2\nset tics nomirror\nset xlabel 'step h [s]'\nset ylabel 'largest error [m]'\n"
-        "set key bottom right Left reverse samplen 2\nset xrange [4e-4:3e-2]\nset yrange "
-        "[1e-10:*]\nset grid lc rgb "
+        "set key outside below center vertical maxcols 1 Left reverse samplen 2\nset xrange "
+        "[4e-4:3e-2]\nset yrange [1e-8:1e-1]\nset grid lc rgb "
         "'#e4e4e4'\n",
         terminal);
     std::string plot = "plot ";

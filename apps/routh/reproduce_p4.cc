@@ -92,7 +92,9 @@ std::string keyframe(const Execution& e, double time, bool forces, Vector2d low,
 std::string frames_setup(int rows, int columns, const std::string& title, Vector2d low,
                          Vector2d high) {
   return fmt::format(
-      "set multiplot layout {},{} title '{}' font ',15'\nunset key\nunset tics\nset border 31 lc "
+      "set multiplot layout {},{} title \"{}\\n{{/=12 blue: contact forces; red: velocity of the "
+      "body}}\" "
+      "font ',15'\nunset key\nunset tics\nset border 31 lc "
       "rgb '#dddddd'\nset size ratio -1\nset lmargin 0.5\nset rmargin 0.5\nset tmargin 1.8\nset "
       "bmargin 0.3\nset clip one\nset clip two\nset xrange [{}:{}]\nset yrange [{}:{}]\n",
       rows, columns, title, low.x(), high.x(), low.y(), high.y());
@@ -130,20 +132,16 @@ void figure4(const std::string& folder) {
   written(io::render(folder, "p4-fig4", [&](const std::string& terminal) {
     std::string text = begin(terminal, 800, 560);
     text += io::curve_block("a", time[0], force[0]) + io::curve_block("b", time[1], force[1]);
-    text +=
-        "set multiplot layout 2,1 title 'Normal force of the first leg while the second "
-        "touches "
-        "down' font ',15'\nset border 3 lw 1.2\nset tics nomirror\nset xrange [0:60]\nset "
-        "ylabel "
-        "'λ_{1n} [N]'\nset lmargin 10\nset yrange [0:*]\nset grid ytics lc rgb '#e4e4e4'\n";
     text += fmt::format(
-        "set key bottom right Left reverse samplen 2\nplot $a w l lw 2.5 lc rgb '{}' title 'δt "
-        "= "
-        "0.03 "
-        "s: both legs stay'\nset xlabel 'time [ms]'\nset key center right\nplot $b w l lw 2.5 lc "
-        "rgb '{}' title 'δt "
-        "= 0: "
-        "the first leg is torn off and comes back'\n",
+        "set multiplot layout 2,1 title 'Normal force of the first leg while the second touches "
+        "down' font ',15'\nset border 3 lw 1.2\nset tics nomirror\nset xrange [0:60]\nset ylabel "
+        "'λ_{{1n}} [N]'\nset lmargin 10\nset bmargin 3.2\nset yrange [0:130]\nset ytics 20\nset "
+        "grid "
+        "ytics lc rgb '#e4e4e4'\nunset key\nset xlabel 'time [ms]' offset 0,0.6\n"
+        "set title 'δt = 0.03 s: both legs stay' offset 0,-0.6 tc rgb '{0}'\n"
+        "plot $a w l lw 2.5 lc rgb '{0}'\n"
+        "set title 'δt = 0: the first leg is torn off and comes back' tc rgb '{1}'\n"
+        "plot $b w l lw 2.5 lc rgb '{1}'\n",
         kBlue, kRed);
     return text + "unset multiplot\n";
   }));
@@ -202,9 +200,9 @@ void figure9(const std::string& folder) {
         "',15'\nset "
         "border 3 lw 1.2\nset tics nomirror\nset xrange [0:0.5]\nset yrange [-12:9]\nset "
         "lmargin "
-        "10\nset ylabel 'v_z [cm/s]'\nset key bottom right samplen 2\n"
+        "10\nset bmargin 3.2\nset ylabel 'v_z [cm/s]'\nset key bottom right samplen 2\n"
+        "set xlabel 'time [s]' offset 0,0.6\n"
         "plot $a w l lw 2.5 lc rgb '{}' title 'δt = 0: impacts accumulate'\n"
-        "set xlabel 'time [s]'\n"
         "plot $b w l lw 2.5 lc rgb '{}' title 'δt = 0.03 s: rest', {} w l lw 1.5 dt 3 lc rgb "
         "'black' title 'slower impacts end in rest'\n",
         kRed, kBlue, -100 * threshold);
@@ -302,7 +300,7 @@ void leaps(const std::string& folder) {
                "set title 'Relative leg timing decides the leap' font ',15'\nset border 3 lw "
                "1.2\nset tics nomirror\nset xlabel 't_2 [ms], the second legs start so much "
                "later'\nset "
-               "ylabel 'highest point of the body [m]'\nset grid ytics lc rgb '#e4e4e4'\nset "
+               "ylabel 'largest height of the body [m]'\nset grid ytics lc rgb '#e4e4e4'\nset "
                "key top "
                "right samplen 2\nset xrange [-80:80]\nplot $v w lp pt 7 ps 0.5 lw 2 lc rgb "
                "'{}' title 'straight up', "

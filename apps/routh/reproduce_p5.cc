@@ -276,8 +276,8 @@ void hopper(const std::string& folder) {
   }
   const auto written = io::render(folder, "p5-hopper", [&](const std::string& terminal) {
     std::string text = fmt::format(
-        "set terminal {} size 940,640 font 'Helvetica,12'\n{}"
-        "set multiplot layout 2,2\nset xrange [0:2]\nset lmargin 11\nset tmargin 3\n",
+        "set terminal {} size 940,670 font 'Helvetica,12'\n{}"
+        "set multiplot layout 2,2 title \"\\n\"\nset xrange [0:2]\nset lmargin 11\nset tmargin 2\n",
         terminal, kStyle);
     text += block("z", time, z) + block("v", time, v);
     const std::vector<std::pair<std::string, const HopperRun*>> runs =
@@ -290,14 +290,14 @@ void hopper(const std::string& folder) {
       std::string plot = fmt::format("${}o w l lw 2 lc rgb '#c8281e' title {}", what,
                                      io::gnuplot_text(calibrated));
       if (peer)
-        plot += fmt::format(", ${}m w l lw 1.6 dt (6,4) lc rgb '#1f5fbf' title 'MuJoCo'", what);
+        plot += fmt::format(", ${}m w l lw 1.6 dt (12,9) lc rgb '#1f5fbf' title 'MuJoCo'", what);
       return plot + "\n";
     };
     const auto panel = [&](const std::string& what, const std::string& label, bool error) {
       text +=
           fmt::format("set ylabel '{}'\nset xlabel '{}'\n{}\nplot ", label, error ? "time [s]" : "",
-                      what == "z" ? "set key at screen 0.5, screen 0.975 center center "
-                                    "horizontal Left reverse samplen 3 width 4"
+                      what == "z" ? "set key at screen 0.5, screen 0.955 center center "
+                                    "horizontal Left reverse samplen 3"
                                   : "unset key");
       if (!error) text += fmt::format("${} w l lw 4 lc rgb '#c0c0c0' title 'closed form', ", what);
       text += curves(what);
@@ -428,7 +428,7 @@ void plate(const std::string& folder) {
       curves += fmt::format("{}$d{} w lp pt 7 ps 0.7 lw 2 lc rgb '{}' title '{}'", mode ? ", " : "",
                             mode, kCurveColours[mode], names[mode]);
     curves += '\n';
-    text += "set key left top Left reverse samplen 2\nset xrange [0:105]\n";
+    text += "set key left top Left reverse samplen 2 opaque\nset xrange [0:105]\n";
     text += fmt::format("set yrange [0:{}]\nplot {}", 1.3e3 * times[names.size() - 1][11], curves);
     text += "set logscale xy\nset xrange [1.7:1300]\nset autoscale y\nset format y '10^{%L}'\n";
     return text + "unset key\nplot " + curves + "unset multiplot\n";

@@ -49,8 +49,10 @@ Stored read_stored(const std::string& file) {
     refuse(fmt::format("is not JSON: {}", e.what()));
   }
   const io::Json& j = stored.result;
-  if (!j.is_object() || !j.contains("schema") || !j.contains("command"))
-    refuse("is no result of routh: it has no schema and no command at its top");
+  if (!j.is_object() || !j.contains("schema"))
+    refuse("is no result of routh: it has no schema at its top");
+  if (!j.contains("command"))
+    refuse("has no command at its top, so it cannot be run again; results of Python have none");
   if (!j["schema"].is_number_integer() || j["schema"] < 1)
     refuse("schema must be a whole number above zero");
   if (j["schema"] > io::kSchema)
@@ -147,9 +149,11 @@ class Comparison {
   /// Times, rates, threads and what the top says of the program are no part of the answer.
   static bool about_the_run(const std::string& path, const std::string& key) {
     if (path == "$")
-      return key == "schema" || key == "version" || key == "command" || key == "features";
+      return key == "schema" || key == "version" || key == "command" || key == "features" ||
+             key.starts_with("device");
     if (path == "$.options") return key == "threads";
-    return path.starts_with("$.summary") && (key == "seconds" || key.ends_with("_per_second"));
+    return path.starts_with("$.summary") &&
+           (key.starts_with("device") || key == "seconds" || key.ends_with("_per_second"));
   }
 
   bool same(const io::Json& was, const io::Json& is) {

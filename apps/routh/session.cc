@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device.h"
 #include "exact_law.h"
 
 namespace routh::app {
@@ -32,8 +33,8 @@ io::Json given_values(const CLI::Option& option) {
 }  // namespace
 
 bool names_output(const std::string& option) {
-  constexpr const char* kOutputs[] = {"--json",  "--csv",   "--plot",      "--animate",
-                                      "--modes", "--quiet", "--checkpoint"};
+  constexpr const char* kOutputs[] = {"--json",    "--csv",   "--hdf5",  "--plot",
+                                      "--animate", "--modes", "--quiet", "--checkpoint"};
   return std::find(std::begin(kOutputs), std::end(kOutputs), option) != std::end(kOutputs);
 }
 
@@ -44,7 +45,7 @@ io::Json top(const Session& session, const CLI::App& command, io::Json options) 
     if (option->count() == 0 || name[0] != '-' || names_output(name)) continue;
     if (!options.contains(key_of(name))) options[key_of(name)] = given_values(*option);
   }
-  return io::top(session.command, std::move(options), has_exact());
+  return io::top(session.command, std::move(options), has_cuda());
 }
 
 }  // namespace routh::app

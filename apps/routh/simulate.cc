@@ -18,11 +18,20 @@
 namespace routh::app {
 namespace {
 
+constexpr double kNothing = 1e-15;  // of a gap, in the largest coordinate: rounding
+
+/// What is small against the whole motion is rounding.
+double largest_over(const std::vector<Eigen::VectorXd>& states, const Eigen::VectorXd& last) {
+  double largest = largest_of(last);
+  for (const Eigen::VectorXd& state : states) largest = std::max(largest, largest_of(state));
+  return largest;
+}
+
 /// Coordinates and velocities, side by side where they belong together.
-std::string describe_state(const io::Scenario& scenario, const State& state) {
+std::string describe_state(const io::Scenario& scenario, const State& state, double far,
+                           double fast) {
   const std::vector<std::string>&q = scenario.coordinates, &v = scenario.velocities;
   constexpr std::size_t kShown = 12;
-  const double far = largest_of(state.q), fast = largest_of(state.v);
   const auto position = [&](std::size_t i) { return rounded(state.q[i], far); };
   const auto velocity = [&](std::size_t i) { return rounded(state.v[i], fast); };
   std::string text;
@@ -75,10 +84,12 @@ std::string describe(const io::Motion& motion) {
   if (t.events.size() > kShown)
     text += fmt::format("    .. {} more; --json has them all\n", t.events.size() - kShown);
   text += describe_modes(motion.scenario, t);
-  text += describe_state(motion.scenario, t.final);
+  const double far = largest_over(t.q, t.final.q), fast = largest_over(t.v, t.final.v);
+  text += describe_state(motion.scenario, t.final, far, fast);
   text += fmt::format(
-      "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.1e} m, joints open by {:.1e} m\n",
-      t.energy.front(), t.energy.back(), t.max_penetration, t.max_joint_error);
+      "\n    energy {:.6g} -> {:.6g} J; deepest penetration {:.2g} m, joints open by {:.2g} m\n",
+      t.energy.front(), t.energy.back(), rounded(t.max_penetration, far, kNothing),
+      rounded(t.max_joint_error, far, kNothing));
   if (const double gain = motion.largest_gain(); gain > 0)
     text += fmt::format(
         "    an impact adds {:.3g} J of energy: the meaning of its coefficients of restitution "

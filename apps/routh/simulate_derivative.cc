@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "numbers.h"
 #include "simulate.h"
 
 namespace routh::app {
@@ -11,6 +12,7 @@ constexpr Eigen::Index kShownStates = 8;  // of a matrix that fits a terminal
 constexpr std::size_t kShownJumps = 6;
 
 std::string matrix_text(const std::vector<std::string>& names, const Eigen::MatrixXd& m) {
+  const double largest = m.size() ? m.lpNorm<Eigen::Infinity>() : 0;
   std::size_t width = 11;
   for (const std::string& name : names) width = std::max(width, name.size() + 1);
   std::string text = fmt::format("    {:<{}}", "", width);
@@ -18,7 +20,7 @@ std::string matrix_text(const std::vector<std::string>& names, const Eigen::Matr
   text += '\n';
   for (Eigen::Index i = 0; i < m.rows(); ++i) {
     text += fmt::format("    {:<{}}", names[static_cast<std::size_t>(i)], width);
-    for (const double x : m.row(i)) text += fmt::format("{:>{}.4g}", x + 0.0, width);
+    for (const double x : m.row(i)) text += fmt::format("{:>{}.4g}", rounded(x, largest), width);
     text += '\n';
   }
   return text;

@@ -78,19 +78,23 @@ std::function<bool()> after(double seconds) {
   };
 }
 
-std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what) {
-  if (!isatty(STDERR_FILENO)) return [](std::uint64_t) { return !interrupted(); };
+std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what,
+                                            bool lines) {
+  const bool terminal = isatty(STDERR_FILENO);
+  if (!terminal && !lines) return [](std::uint64_t) { return !interrupted(); };
+  const auto between = terminal ? std::chrono::milliseconds(200) : std::chrono::seconds(30);
   const auto began = std::chrono::steady_clock::now();
   auto shown = began;
   return [=](std::uint64_t done) mutable {
     const auto now = std::chrono::steady_clock::now();
-    if (now - shown > std::chrono::milliseconds(200)) {
+    if (now - shown > between) {
       shown = now;
       const double seconds = std::chrono::duration<double>(now - began).count();
       const double rate = static_cast<double>(done) / seconds;
-      fmt::print(stderr, "\r{}: {:.0f} %, {} a second, {} left \033[K", what,
+      fmt::print(stderr, "{}{}: {:.0f} %, {} a second, {} left {}", terminal ? "\r" : "", what,
                  100.0 * static_cast<double>(done) / static_cast<double>(total), amount(rate),
-                 rate > 0 ? duration(static_cast<double>(total - done) / rate) : "?");
+                 rate > 0 ? duration(static_cast<double>(total - done) / rate) : "?",
+                 terminal ? "\033[K" : "\n");
       std::fflush(stderr);
     }
     return !interrupted();

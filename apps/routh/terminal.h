@@ -22,8 +22,10 @@ void drawing();
 std::function<bool()> after(double seconds);
 
 /// Rate and remaining time on standard error when that is a terminal; silent in a pipe. The
-/// function fits SetOptions::progress: it is false once Ctrl-C was pressed.
-std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what);
+/// function fits SetOptions::progress: it is false once Ctrl-C was pressed. With `lines`, for work
+/// of many processes whose launcher stands between, a line now and then where there is no terminal.
+std::function<bool(std::uint64_t)> progress(std::uint64_t total, const std::string& what,
+                                            bool lines = false);
 /// A line in its place.
 void show_progress(const std::string& text);
 void clear_progress();

@@ -38,6 +38,46 @@ TEST_F(App, ABuiltInScenarioIsListedAndShownAndCanBeTheBeginningOfOnesOwn) {
   EXPECT_EQ(run("list no-such-thing").code, 2);
 }
 
+TEST_F(App, ResultsNeverReplaceWhatTheCommandReads) {
+  const std::string own = folder_ + "/own.yaml", link = folder_ + "/link.yaml";
+  const std::string text = run("show rocking-block").out;
+  routh::io::write_file(own, text);
+  fs::create_symlink(own, link);
+  for (const std::string& command :
+       {"impact " + own + " --json " + own, "check " + own + " --json " + folder_ + "/./own.yaml",
+        "simulate " + link + " --csv " + own, "ensemble " + own + " --runs 2 --json " + link}) {
+    const Result refused = run(command);
+    EXPECT_EQ(refused.code, 2) << command;
+    EXPECT_NE(refused.out.find("which the command reads"), std::string::npos) << refused.out;
+    EXPECT_EQ(routh::io::read_file(own), text) << command;
+  }
+  EXPECT_EQ(run("impact " + own + " --json " + folder_ + "/other.json").code, 0);
+}
+
+// Samples of the default step reach only half of it.
+TEST_F(App, TheSpreadOfAFewContactsIsThatOfTheExactSet) {
+  for (const char* scenario :
+       {"rocking-block --set friction=0.2", "box-and-wall", "compass-gait"}) {
+    const nlohmann::json set = json_of(std::string("impact --law exact ") + scenario);
+    double widest = 0;
+    for (std::size_t k = 0; k < set["contacts"].size(); ++k) {
+      for (const char* part : {"normal.", "tangential."}) {
+        const std::string what = part + set["contacts"][k].get<std::string>();
+        const nlohmann::json ends = json_of("impact --law exact " + std::string(scenario) +
+                                            " --maximize " + what + " --minimize " + what);
+        widest = std::max(widest, ends["maximize"][what]["value"].get<double>() -
+                                      ends["minimize"][what]["value"].get<double>());
+      }
+    }
+    const nlohmann::json known = json_of(std::string("check ") + scenario);
+    EXPECT_EQ(known["searched"]["exact_set"], true) << scenario;
+    EXPECT_NEAR(known["spread"].get<double>(), widest, 1e-9) << scenario;
+    EXPECT_EQ(known["verdict"].get<std::string>().find("at least"), std::string::npos) << scenario;
+  }
+  const std::string many = json_of("impact disk-stack --samples 64")["verdict"];
+  EXPECT_NE(many.find("spread over at least"), std::string::npos) << many;
+}
+
 TEST_F(App, EventSelectedSystemsMoveAndKeepTheirEnergy) {
   const nlohmann::json order =
       json_of("simulate order-test --method event-selected --eps 1e-3 --end 0.5");
@@ -122,7 +162,6 @@ TEST_F(App, TheSameSeedGivesTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(a["summary"]["normal_max"], b["summary"]["normal_max"]);
 }
 
-#ifdef ROUTH_HAS_EXACT
 TEST_F(App, TheExactSetAnswersQuestions) {
   const auto j = json_of(
       "impact ramone --law exact --contains 0,0.0001,0,-0.01 --maximize normal.B --minimize "
@@ -146,13 +185,6 @@ TEST_F(App, TheExactSetAnswersQuestions) {
   EXPECT_EQ(json_of("impact compass-gait --law exact --max-polyhedra 3")["summary"]["status"],
             "bracket");
 }
-#else
-TEST_F(App, WithoutExactSetsItSaysHowToGetThem) {
-  const Result r = run("impact compass-gait --law exact");
-  EXPECT_EQ(r.code, 2);
-  EXPECT_NE(r.out.find("apt-get install libppl-dev"), std::string::npos);
-}
-#endif
 
 TEST_F(App, BadInputExitsWithTwoAndNamesTheCulprit) {
   routh::io::write_file(folder_ + "/broken.yaml", "M: [[1, 0], [0, 1]]\nJn: [[0, 1]\n");
@@ -208,7 +240,6 @@ TEST_F(App, ALawThatCannotFinishExitsWithThree) {
   EXPECT_NE(why.out.find("did not end"), std::string::npos) << why.out;
 }
 
-#ifdef ROUTH_HAS_EXACT
 TEST_F(App, AJammedSetIsWrittenAsSuch) {
   routh::io::write_file(
       folder_ + "/jam.yaml",
@@ -222,7 +253,6 @@ TEST_F(App, AJammedSetIsWrittenAsSuch) {
   EXPECT_EQ(json["summary"]["incomplete"], true);
   EXPECT_TRUE(json["set"].empty());
 }
-#endif
 
 TEST_F(App, FiguresAndTablesAreWritten) {
   const Result r = run("impact box-and-wall --law set --samples 500 --plot " + folder_ +
@@ -474,9 +504,7 @@ TEST_F(App, ModelsAreAnsweredOrRefusedWithAReason) {
       {"impact quadruped --qpos " + high, "fl_foot/floor 0.2"},
       {"impact quadruped --as-is --qpos " + deep, "penetrates"},
       {"impact quadruped --qvel 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0", "no contact approaches"},
-#ifdef ROUTH_HAS_EXACT
       {"impact quadruped --law exact", "more than two contacts"},
-#endif
       {"impact quadruped --set a=1", "no parameters"},
       {"impact rocking-block --state land", "--state"},
       {"impact rocking-block --compare mujoco", "not a model"},

@@ -103,9 +103,7 @@ TEST_F(Interrupt, EndsEveryLawWithWhatItHas) {
       {"impact", contacts(40), "--law", "set", "--samples", "2^30"},
       {"impact", "rocking-block", "--law", "set", "--samples", "2^36"},
       {"impact", "disk-stack", "--law", "witnesses"},
-#ifdef ROUTH_HAS_EXACT
       {"impact", "disk-stack", "--law", "exact"},
-#endif
   };
   for (std::vector<std::string> command : commands) {
     command.insert(command.end(), {"--json", "-"});
@@ -191,7 +189,6 @@ TEST_F(Interrupt, OneThatIsSentTwiceIsOne) {
   EXPECT_EQ(json()["status"], "interrupted");
 }
 
-#ifdef ROUTH_HAS_EXACT
 TEST_F(Interrupt, ASetKeepsItsBudgetOfTime) {
   for (const double budget : {0.5, 3.0}) {
     const Ended ended = run({"impact", "disk-stack", "--law", "exact", "--json", "-",
@@ -210,7 +207,6 @@ TEST_F(Interrupt, ASetKeepsItsBudgetOfTime) {
     }
   }
 }
-#endif
 
 // The search, what confirms its paths, and the bounds beside them.
 TEST_F(Interrupt, WitnessesKeepTheirBudgetOfTime) {

@@ -259,6 +259,30 @@ TEST_F(Map, GoesOnFromItsCheckpointAfterAnyEnd) {
   EXPECT_EQ(run(what + kept).code, 2);
 }
 
+TEST_F(Map, RunsAndSamplesGoOnFromTheirCheckpointToo) {
+  for (const std::string what :
+       {"impact compass-gait --law set --samples 20000 --keep 2000 --csv - -q",
+        "impact compass-gait --law set --samples 2000 --keep 9 --draws extremes --csv - -q",
+        "ensemble compass-gait --runs 150 --end 0.3 --csv - -q"}) {
+    const std::string folder = folder_ + "/kept" + std::to_string(what.size());
+    const std::string kept = what + " --checkpoint " + folder;
+    const Result whole = run_plainly(what);
+    EXPECT_EQ(run_plainly(kept).out, whole.out) << what;
+    // some pieces are lost, one is torn, one is of another command
+    fs::remove(folder + "/0000000001.part");
+    fs::resize_file(folder + "/0000000002.part", 60);
+    fs::rename(folder + "/0000000002.part", folder + "/0000000000.part");
+    EXPECT_EQ(run_plainly(kept + " --threads 1").out, whole.out) << what;
+    const Result other = run(kept + " --seed 8");
+    EXPECT_EQ(other.code, 2);
+    EXPECT_TRUE(says(other, "another command")) << other.out;
+  }
+  EXPECT_TRUE(says(run("impact compass-gait --law simultaneous --checkpoint " + folder_ + "/x"),
+                   "--checkpoint belongs"));
+  EXPECT_TRUE(says(run("ensemble compass-gait --branch 2 --checkpoint " + folder_ + "/x"),
+                   "--checkpoint belongs"));
+}
+
 #ifndef ROUTH_MPIEXEC
 TEST_F(Map, UnderMpirunWithoutMpiIsRefused) {
   const std::string launched = "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=";

@@ -209,9 +209,32 @@ TEST_F(Options, ThatAreNoNumbersAreRefusedByName) {
       {"simulate joint-error --method event-selected", "--method event-selected"},
   });
   EXPECT_EQ(run("simulate point-drop --gamma 0 --end 0.01").code, 0);
-#ifdef ROUTH_HAS_EXACT
   expect_refused({{"impact pushing --law exact --max-polyhedra 0", "--max-polyhedra 0"}});
-#endif
+}
+
+// A GPU is an optional component; where it was built in and no GPU is there the CPU does the work.
+TEST_F(Options, ADeviceIsRefusedWhereItCannotBe) {
+  expect_refused({{"impact rocking-block --law exact --device cuda", "--device belongs to"},
+                  {"map rocking-block --vary friction=0:1:2 --law simultaneous --device cuda",
+                   "--device belongs to"},
+                  {"impact rocking-block --law set --device gpu", "--device"}});
+  EXPECT_EQ(run("impact rocking-block --law set --samples 9 --device cpu").code, 0);
+  const std::string command = "impact rocking-block --law set --samples 2000 --device cuda";
+  if (run("--version").out.find("without CUDA") != std::string::npos) {
+    expect_refused({{command, "make cuda"},
+                    {"map rocking-block --vary friction=0:1:2 --device cuda", "make cuda"}});
+    return;
+  }
+  expect_refused({{"impact disk-stack --law set --draws extremes --device cuda", "--device cuda"}});
+  const Result r = run(command);
+  EXPECT_EQ(r.code, 0) << r.out;
+  const nlohmann::json j = json_of(command),
+                       cpu = json_of("impact rocking-block --law set --samples 2000");
+  if (r.out.find("no GPU") == std::string::npos) return;
+  EXPECT_NE(r.out.find("the CPU takes its place"), std::string::npos) << r.out;
+  EXPECT_EQ(j["summary"]["device"], "cpu");
+  EXPECT_NE(j["summary"]["device_trouble"].get<std::string>().find("no GPU"), std::string::npos);
+  EXPECT_EQ(j["outcomes"], cpu["outcomes"]);
 }
 
 TEST_F(Options, OfAScenarioAreGivenOnceAndNamesAreOfOne) {
