@@ -4,7 +4,8 @@
 # make python  the Python package, importable from build/python, and its tests; make wheel for an environment of your own
 # make docs    the documentation site, at build/docs/site/index.html
 # make package Debian packages of the command and of the library, in build/
-# make mpi     the command for clusters: routh map by many processes
+# make mpi     the command for clusters: maps, ensembles and samples by many processes
+# make cuda    the command with --device cuda: the set law and its maps on a GPU
 # make bench   speed, with residuals and peers
 # make check   format, warnings with GCC and Clang, sanitizers, fuzzers for seconds (what CI runs after the tests)
 # make soak    fuzzers for a minute each, random problems for minutes
@@ -17,7 +18,7 @@ ifeq ($(VERBOSE),)
 QUIET := > /dev/null
 endif
 
-.PHONY: demo test build setup mpi python wheel docs package bench check check-format check-clang check-fuzz soak \
+.PHONY: demo test build setup mpi cuda python wheel docs package bench check check-format check-clang check-fuzz check-cuda soak \
   format clean
 
 build: setup
@@ -33,9 +34,9 @@ demo: build
 	@echo "next: build/routh list, build/routh check compass-gait, build/routh reproduce all"
 
 test: setup
-	@tools/setup packages-test.txt --optional packages-python.txt
+	@tools/setup packages-test.txt --optional packages-python.txt packages-hdf5.txt
 	@echo "== building the program and its tests (a few minutes the first time)"
-	@$(CMAKE) -B build -DROUTH_TESTS=ON $(QUIET)
+	@$(CMAKE) -B build -DROUTH_TESTS=ON -DROUTH_HDF5=ON $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@echo "== running all tests"
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
@@ -44,11 +45,17 @@ test: setup
 PYTHON ?= /usr/bin/python3
 
 mpi: setup
-	@tools/setup packages-mpi.txt
+	@tools/setup packages-mpi.txt --optional packages-hdf5.txt
 	@echo "== building build/routh for many processes"
-	@$(CMAKE) -B build -DROUTH_MPI=ON $(QUIET)
+	@$(CMAKE) -B build -DROUTH_MPI=ON -DROUTH_HDF5=ON $(QUIET)
 	@cmake --build build -j $(JOBS) --target routh $(QUIET)
 	@echo "next: mpirun -n 4 build/routh map compass-gait --vary friction=0.2:5:64 --csv map.csv"
+
+cuda: setup
+	@echo "== building build/routh for GPUs (it needs nvcc)"
+	@$(CMAKE) -B build -DROUTH_CUDA=ON $(QUIET)
+	@cmake --build build -j $(JOBS) --target routh $(QUIET)
+	@echo "next: build/routh impact compass-gait --law set --samples 2^24 --device cuda"
 
 python: setup
 	@tools/setup packages-python.txt
@@ -78,7 +85,7 @@ docs: setup
 
 package: build
 	@echo "== packing"
-	@$(CMAKE) -B build -DROUTH_MPI=OFF $(QUIET)
+	@$(CMAKE) -B build -DROUTH_MPI=OFF -DROUTH_HDF5=OFF -DROUTH_CUDA=OFF $(QUIET)
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@cd build && cpack $(QUIET) && ls *.deb
 
@@ -89,6 +96,7 @@ bench: setup
 	@cmake --build build -j $(JOBS) $(QUIET)
 	@build/bench/routh_bench
 	@build/bench/stack_bench
+	@if [ -x build/bench/cuda_bench ]; then build/bench/cuda_bench; fi
 	@if [ -x build/bench/model_bench ]; then build/bench/model_bench; fi
 	@build/bench/event_selected_bench results
 	@if [ -d build/python/routh ]; then PYTHONPATH=build/python $(PYTHON) bench/python_bench.py build/bench/python_peer; fi
@@ -96,12 +104,12 @@ bench: setup
 setup:
 	@tools/setup packages.txt --optional packages-optional.txt
 
-check: check-format check-clang check-fuzz
+check: check-format check-clang check-fuzz check-cuda
 
 check-format:
 	@echo "== format"
 	@tools/setup packages-check.txt
-	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format --dry-run -Werror
+	@git ls-files '*.h' '*.cc' '*.cu' '*.inc' | xargs clang-format --dry-run -Werror
 
 SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DROUTH_SANITIZE=ON -DROUTH_WERROR=ON
 
@@ -118,6 +126,20 @@ check-fuzz: check-clang
 	@echo "== fuzzers"
 	@FUZZ_SEED=1 tools/fuzz build-clang 8
 
+# where there is nvcc; what needs a GPU is skipped where there is none
+NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null)
+check-cuda: setup
+ifeq ($(NVCC),)
+	@echo "== CUDA is not compiled: there is no nvcc"
+else
+	@echo "== CUDA, compiled by $(NVCC)"
+	@tools/setup packages-test.txt
+	@$(CMAKE) -B build -DROUTH_TESTS=ON -DROUTH_CUDA=ON $(QUIET)
+	@cmake --build build -j $(JOBS) --target cuda_test $(QUIET)
+	@build/tests/cuda_test --gtest_brief=1
+	@$(CMAKE) -B build -DROUTH_CUDA=OFF $(QUIET)
+endif
+
 soak: setup
 	@echo "== fuzzers, a minute each (a while longer the first time: they are built)"
 	@tools/setup packages-test.txt packages-check.txt
@@ -130,7 +152,7 @@ soak: setup
 	@ROUTH_SOAK=25 build/tests/impact_test --gtest_brief=1 --gtest_filter='Referee*:Invariance*'
 
 format:
-	@git ls-files '*.h' '*.cc' '*.inc' | xargs clang-format -i
+	@git ls-files '*.h' '*.cc' '*.cu' '*.inc' | xargs clang-format -i
 
 clean:
 	rm -rf build build-clang figures results routh.egg-info

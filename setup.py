@@ -2,7 +2,7 @@
 
     python3 -m pip wheel . --no-build-isolation --no-deps
 
-ROUTH_CMAKE_ARGS adds options, such as -DROUTH_EXACT=OFF for a wheel without the GPL of exact sets. ROUTH_BUILD names a build
+ROUTH_CMAKE_ARGS adds options, such as -DROUTH_MUJOCO=OFF. ROUTH_BUILD names a build
 folder to take it from, as `make wheel` does, instead of building from scratch.
 """
 

@@ -5,11 +5,15 @@
 
 #include <random>
 
+#ifdef ROUTH_PPL
+#include "referee/exact_by_ppl.h"
+#endif
 #include "routh/impact/exact.h"
 #include "routh/impact/modes.h"
 #include "routh/impact/set_valued.h"
 #include "routh/impact/simultaneous.h"
 #include "routh/impact/step_table.h"
+#include "routh/io/map.h"
 #include "routh/io/results.h"
 #include "routh/lcp/lemke.h"
 #ifdef ROUTH_SICONOS
@@ -127,14 +131,25 @@ void all_simultaneous(benchmark::State& state, const char* scenario) {
 }
 
 /// What a set costs before its first sample.
-void table(benchmark::State& state, const char* scenario) {
+void table(benchmark::State& state, const char* scenario, bool pruned) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario(scenario));
   int modes = 0;
-  for (auto _ : state) modes = StepTable(impact.problem(), impact.scenario.run.impact.step).modes();
+  for (auto _ : state)
+    modes = StepTable(impact.problem(), impact.scenario.run.impact.step, 0, {}, pruned).modes();
   state.counters["modes"] = modes;
 }
 
-#ifdef ROUTH_HAS_EXACT
+#ifdef ROUTH_PPL
+/// The same set by the Parma Polyhedra Library.
+void exact_ppl(benchmark::State& state, const char* scenario) {
+  const io::ImpactCase impact = io::impact_case(io::load_scenario(scenario));
+  ExactResult r;
+  for (auto _ : state) r = exact_by_ppl(impact.problem());
+  state.counters["exact"] = r.status == ExactStatus::kExact;
+  state.counters["polyhedra"] = r.polyhedra;
+}
+#endif
+
 /// The exact set, and how long the sampler takes to come within 1 % of its width of it.
 void exact_set(benchmark::State& state, const char* scenario) {
   const io::ImpactCase impact = io::impact_case(io::load_scenario(scenario));
@@ -142,7 +157,8 @@ void exact_set(benchmark::State& state, const char* scenario) {
   for (auto _ : state) r = exact(impact.problem());
   state.counters["exact"] = r.status == ExactStatus::kExact;
   state.counters["pieces"] = static_cast<double>(r.pieces.size());
-  state.counters["cells"] = r.cells;
+  state.counters["locations"] = r.cells;
+  state.counters["polyhedra"] = r.polyhedra;
 
   double width = 0;
   for (const Polytope& piece : r.pieces) {
@@ -172,9 +188,27 @@ void exact_set(benchmark::State& state, const char* scenario) {
   }
   state.counters["sampler_s"] = seconds;
 }
-#endif
+
+/// 64 x 64 impacts of two contacts with 2^10 samples each, from the scenario to the measures.
+void map(benchmark::State& state) {
+  const io::MapPlan plan{.vary = {{"friction", 0.2, 5, 64}, {"rate", 0.1, 1, 64}},
+                         .measures = {"simultaneous", "spread"}};
+  const auto map = std::make_shared<const io::Map>(
+      io::Family("compass-gait", {}, {}, "--vary", plan.names()), plan);
+  for (auto _ : state) {
+    const io::MapResult r = io::compute(map, {.threads = static_cast<int>(state.range(0))});
+    state.counters["undecided"] = static_cast<double>(r.count(io::CellStatus::kUndecided));
+  }
+  state.counters["per_cell"] = time_per(static_cast<double>(map->size()));
+}
 
 void add_all() {
+  benchmark::RegisterBenchmark("map/compass-gait-64x64/threads", map)
+      ->Arg(1)
+      ->Arg(2)
+      ->MeasureProcessCPUTime()
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
   for (const PaperTime& paper : kScenarios) {
     const std::string name = paper.scenario;
     benchmark::RegisterBenchmark(("set/" + name + "/threads").c_str(), sample, paper)
@@ -183,13 +217,17 @@ void add_all() {
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   }
-#ifdef ROUTH_HAS_EXACT
-  for (const char* scenario : {"rocking-block", "compass-gait", "box-and-wall", "ramone",
-                               "rimless-wheel", "pushing", "three-point-landing"}) {
+  for (const char* scenario :
+       {"rocking-block", "compass-gait", "box-and-wall", "ramone", "rimless-wheel", "pushing",
+        "three-point-landing", "four-point-landing"}) {
     benchmark::RegisterBenchmark((std::string("exact/") + scenario).c_str(), exact_set, scenario)
         ->Unit(benchmark::kMillisecond);
-  }
+#ifdef ROUTH_PPL
+    benchmark::RegisterBenchmark((std::string("exact-by-ppl/") + scenario).c_str(), exact_ppl,
+                                 scenario)
+        ->Unit(benchmark::kMillisecond);
 #endif
+  }
   for (const PaperTime& paper : kScenarios) {
     const std::string name = paper.scenario;
     benchmark::RegisterBenchmark(("lemke/" + name).c_str(), lemke, paper.scenario);
@@ -201,7 +239,10 @@ void add_all() {
     const std::string name = paper.scenario;
     benchmark::RegisterBenchmark(("simultaneous/" + name).c_str(), all_simultaneous,
                                  paper.scenario);
-    benchmark::RegisterBenchmark(("step-table/" + name).c_str(), table, paper.scenario)
+    benchmark::RegisterBenchmark(("step-table/" + name).c_str(), table, paper.scenario, true)
+        ->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark(("step-table-of-few/" + name).c_str(), table, paper.scenario,
+                                 false)
         ->Unit(benchmark::kMicrosecond);
   }
 }

@@ -1,14 +1,15 @@
 # cmake -DROUTH=source -P rooms.cmake: which room of the library may know which (docs/tour.md), and that
 # public headers read no private ones.
 cmake_minimum_required(VERSION 3.20)
+set(knows_linear)
 set(knows_lcp)
 set(knows_ode)
-set(knows_model)
+set(knows_model linear)
 set(knows_event_selected ode)
-set(knows_impact lcp ode)
-set(knows_simulate impact model ode event_selected)
-set(knows_mujoco model simulate)
-set(knows_io impact model simulate event_selected mujoco)
+set(knows_impact lcp linear ode)
+set(knows_simulate impact lcp linear model ode event_selected)
+set(knows_mujoco linear model simulate)
+set(knows_io impact linear model simulate event_selected mujoco)
 
 include(${ROUTH}/tools/private_headers.cmake)
 foreach(header IN LISTS ROUTH_PRIVATE_HEADERS)

@@ -1,9 +1,13 @@
 # Headers for Routh alone: not installed, and no public header reads one (tests/rooms.cmake). docs/tour.md has the others.
 set(ROUTH_PRIVATE_HEADERS
-  impact/automaton.h
   impact/bounce_walk.h
+  impact/cuda_batch.h
+  impact/cuda_memory.h
+  impact/cuda_sums.h
   impact/draws.h
+  impact/energy_known.h
   impact/extreme_draws.h
+  impact/mode_lane.h
   impact/one_circular.h
   impact/order_symmetry.h
   impact/orders.h
@@ -11,15 +15,18 @@ set(ROUTH_PRIVATE_HEADERS
   impact/precise.h
   impact/quad.h
   impact/rational_impact.h
+  impact/reachability.h
   impact/region.h
   impact/solve_all.h
   impact/solve_one.h
   impact/step_table.h
   impact/stepwise.h
   impact/two_phases.h
+  impact/walk_lane.h
   impact/witness_rounds.h
   impact/witness_search.h
   io/builtin_scenarios.h
+  io/columns.h
   io/document.h
   io/drawing.h
   io/frames.h
@@ -35,17 +42,21 @@ set(ROUTH_PRIVATE_HEADERS
   io/scene.h
   io/selected.h
   io/text.h
+  lcp/double_description.h
   lcp/pivot.h
   lcp/polyhedron.h
   lcp/square_system.h
   model/planar_kinematics.h
+  linear/decompose.h
   mujoco/contacts.h
   mujoco/impl.h
   mujoco/model.h
   mujoco/source.h
   mujoco/spring_bed.h
+  simulate/batch_device.h
   simulate/execution.h
   simulate/parallel.h
   simulate/root.h
+  simulate/shared_forces.h
   simulate/stepper.h
   simulate/zeno.h)

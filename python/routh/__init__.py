@@ -12,7 +12,7 @@ library; a mistake is a ValueError that says what to change.
 """
 
 from . import lcp
-from ._core import has_exact, has_models
+from ._core import has_cuda, has_exact, has_models
 from ._core import version as __version__
 from ._batch import BatchResult, impact_batch
 from ._ensemble import Branch, BranchTree, EnsembleResult, Group, Run, branch, ensemble
@@ -31,7 +31,7 @@ __all__ = [
     "BatchResult", "Branch", "BranchTree", "CheckResult", "Contact", "Containment", "Crossing", "EnsembleResult", "Event",
     "ExactSet", "Extreme", "Group", "ImpactResult", "Inclusion", "Instant", "LAWS", "METHODS", "MapResult",
     "MeasuredResult", "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
-    "Stepper", "System", "Trajectory", "Zeno", "at_start", "branch", "ensemble", "event_selected", "from_mujoco", "has_exact", "has_models",
+    "Stepper", "System", "Trajectory", "Zeno", "at_start", "branch", "ensemble", "event_selected", "from_mujoco", "has_cuda", "has_exact", "has_models",
     "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "map", "measured", "scenario_names", "scenario_text",
     "simulate", "stepper", "__version__",
 ]

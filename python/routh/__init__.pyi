@@ -11,6 +11,7 @@ Progress = Union[None, bool, Callable[[float], Any]]
 Path = Union[str, "PathLike[str]"]
 
 __version__: str
+has_cuda: bool
 has_exact: bool
 has_models: bool
 LAWS: Dict[str, str]

@@ -61,7 +61,7 @@ def impact_batch(G, c, mu, law="simultaneous", *, e=0, restitution=None, tangent
     if k == 0 or k % (1 + tangents):
         raise ValueError(f"c: is {n} x {k}; with {tangents} tangents of every contact it must have {1 + tangents} "
                          f"columns a contact")
-    if isinstance(G, np.ndarray) and G.ndim == 3 and G.strides[0] == 0:
+    if isinstance(G, np.ndarray) and G.ndim == 3 and G.strides[0] == 0 and len(G) == n > 0:
         G = G[0]  # one for all, broadcast
     G = finite(array(G, "G", 3) if depth(G, "G") == 3 else matrix(G, "G")[None], "G")
     if G.shape[1:] != (k, k) or G.shape[0] not in (1, n):

@@ -87,7 +87,7 @@ _KINDS = {
     "restitution": lambda n, x: one_of(n, x, MEANINGS),
     "method": lambda n, x: one_of(n, x, ["hybrid", "time-stepping"]),
 }
-_IMPACTS = {"samples", "step", "limit", "draws"}
+_IMPACTS = {"samples", "step", "limit", "draws", "device"}
 _RUNS = {"method", "end"}
 
 
@@ -105,6 +105,7 @@ def map(what, vary=None, draw=None, measure=None, *, law="set", samples=None, se
         "spread.normal.A", "probability.A.sticks", "steps", "impulse", ..: `routh map --help`
     law -- "set", "all", "simultaneous", "sequential", "binary" or "lzb"
     samples, step [N s], limit, draws -- of the law set
+    device -- what samples: "cpu" or "cuda", a GPU
     runs, method, end [s] -- a map of motions: so many of each cell
     restitution -- what coefficients of restitution are ratios of
 

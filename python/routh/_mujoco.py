@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._impact import _matrices
+from ._options import number
 
 _LIMITS = (3, 4)  # mjCNSTR_LIMIT_JOINT, mjCNSTR_LIMIT_TENDON
 
@@ -18,6 +19,19 @@ def _distinct(names):
         seen[name] = seen.get(name, 0) + 1
         names[k] = name if seen[name] == 1 else f"{name} {seen[name]}"
     return names
+
+
+def _constraint_rows(mujoco, model, data):
+    """efc_J, dense as it may be sparse."""
+    n, nv, J = data.nefc, model.nv, np.asarray(data.efc_J, dtype=float).ravel()
+    if not mujoco.mj_isSparse(model):
+        return J[:n * nv].reshape(n, nv)
+    rows = np.zeros((n, nv))
+    columns = np.asarray(data.efc_J_colind).ravel()
+    for k in range(n):
+        own = slice(data.efc_J_rowadr[k], data.efc_J_rowadr[k] + data.efc_J_rownnz[k])
+        rows[k, columns[own]] = J[own]
+    return rows
 
 
 def from_mujoco(model, data, *, touching=1e-4, cone=None, edges=None, mujoco=None):
@@ -41,9 +55,13 @@ def from_mujoco(model, data, *, touching=1e-4, cone=None, edges=None, mujoco=Non
         except ImportError:
             raise ImportError("from_mujoco needs MuJoCo's own Python package, mujoco; routh.load() reads its files without it") \
                 from None
+    touching = number("touching", touching, above=0)
     nv = model.nv
     M = np.zeros((nv, nv))
-    mujoco.mj_fullM(model, M, data.qM)
+    if hasattr(data, "qM"):
+        mujoco.mj_fullM(model, M, data.qM)
+    else:  # later versions
+        mujoco.mj_fullM(model, data, M)
     v = np.array(data.qvel, dtype=float)
 
     Jn, Jt, mu, names = [], [], [], []
@@ -67,11 +85,7 @@ def from_mujoco(model, data, *, touching=1e-4, cone=None, edges=None, mujoco=Non
 
     A = None
     if data.nefc:
-        rows = np.asarray(data.efc_J, dtype=float)
-        if rows.size != data.nefc * nv:
-            raise ValueError("model.opt.jacobian: must be dense (mujoco.mjtJacobian.mjJAC_DENSE) where there are "
-                             "equality constraints or limits")
-        rows = rows.reshape(data.nefc, nv)
+        rows = _constraint_rows(mujoco, model, data)
         for k in np.flatnonzero(np.isin(np.asarray(data.efc_type)[:data.nefc], _LIMITS)):
             if data.efc_pos[k] <= touching:
                 Jn.append(rows[k])

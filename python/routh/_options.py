@@ -128,6 +128,7 @@ _KINDS = {
     "max_polyhedra": lambda n, x: min(count(n, x, 1), 2**30), "max_seconds": _positive,
     "step": _positive, "final_step": lambda n, x: number(n, x, 0),
     "draws": lambda n, x: one_of(n, x, ["uniform", "corners", "extremes"]),
+    "device": lambda n, x: one_of(n, x, ["cpu", "cuda"]),
     "single": lambda n, x: one_of(n, x, ["routh", "algebraic"]),
     "order": words, "contact": lambda n, x: words(n, x)[0], "coverage": flag, "figure": flag,
     "maximize": words, "minimize": words,

@@ -36,7 +36,8 @@ class Saved(Written):
         return self._core.csv()
 
     def draw(self, folder, name=None):
-        """Figures as the command's --plot draws them, PNG, SVG and PDF, by gnuplot; returns their paths."""
+        """Figures as the command's --plot draws them, PNG, SVG, PDF and data for pgfplots, by gnuplot; returns
+        their paths."""
         os.makedirs(folder, exist_ok=True)
         how = getattr(self, "law", None) or self.method
         with library_words():

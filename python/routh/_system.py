@@ -11,6 +11,9 @@ from ._options import library_words, number, text
 from ._scenario import Scenario
 
 
+MOST = 6000  #: coordinates of a system, as of any mechanism
+
+
 class Contact(NamedTuple):
     """A contact of a `System` at a configuration."""
     name: str
@@ -110,6 +113,8 @@ class System:
             n = getattr(self, name)
             if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
                 raise ValueError(f"{cls}.{name}: must be the number of {what}, and is {n!r}")
+            if n > MOST:
+                raise ValueError(f"{cls}.{name}: {n} is too many; a system may have up to {MOST} {what}")
             self._keep(name, int(n))
         if self.nq != self.nv and not self._overrides("integrate"):
             raise ValueError(f"{cls}.integrate(q, v, dt): must be written where nq and nv differ")

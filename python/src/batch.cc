@@ -63,7 +63,7 @@ py::tuple batch(const py::array_t<double>& G, const py::array_t<double>& c,
     Answer& a = answers[k];
     Ambiguity known;
     if (law == "all") {
-      known = ambiguity(p, {.threads = 1, .stop = stopped});
+      known = ambiguity(p, {.threads = 1, .exact = false, .stop = stopped});
       if (known.stopped) return;  // it was not done
       for (const FoundOutcome& o : known.outcomes) a.outcomes.push_back(o);
     } else if (law == "sequential") {

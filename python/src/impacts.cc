@@ -46,6 +46,9 @@ io::Asked asked_of(const py::dict& options) {
   take(options, "stiffness", asked.stiffness);
   take(options, "exponent", asked.exponent);
   take(options, "coverage", asked.coverage);
+  std::string device = "cpu";
+  take(options, "device", device);
+  asked.device = device_named(device);
   take(options, "figure", asked.figure);
   take(options, "derivative", asked.derivative);
   take(options, "max_polyhedra", asked.exact.max_polyhedra);
@@ -89,11 +92,6 @@ std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::obj
   Ticker ticker(std::move(show));
   made->asked.stop = ticker.stop();
   made->asked.progress = ticker.counter<std::uint64_t>();
-#ifdef ROUTH_HAS_EXACT
-  made->asked.exact_law = [&](const ImpactProblem& problem, const ExactOptions& o) {
-    return ticker.elsewhere([&] { return exact(problem, o); });
-  };
-#endif
   {
     py::gil_scoped_release without;
     // few samples are done before anybody could ask how far they are
@@ -105,7 +103,9 @@ std::shared_ptr<Impact> ask(const Scene& given, const py::dict& options, py::obj
       made->velocities = io::lift_velocities(*made->impact, set->packed.impulse);
   }
   made->interrupted = ticker.finish();
-  made->asked.stop = {}, made->asked.progress = {}, made->asked.exact_law = {};
+  if (const SetResult* set = made->report.set())
+    warn_of_device(made->asked.device.name, set->device_trouble);
+  made->asked.stop = {}, made->asked.progress = {};
   return made;
 }
 

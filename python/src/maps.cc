@@ -31,6 +31,9 @@ std::shared_ptr<Mapped> mapped(const Scene& scene, const py::dict& from, const p
   take(options, "seed", plan.batch.seed);
   take(options, "step", plan.step);
   take(options, "limit", plan.limit);
+  std::string device = "cpu";
+  take(options, "device", device);
+  plan.device = device_named(device);
   take(options, "method", plan.course.method);
   take(options, "end", plan.course.end);
   std::string draws = plan.batch.law == "all" ? "corners" : "uniform", restitution;
@@ -80,6 +83,7 @@ std::shared_ptr<Mapped> mapped(const Scene& scene, const py::dict& from, const p
                                      .stop = [&] { return stop.load(); }});
   }
   made->interrupted = ticker.finish();
+  warn_of_device(device, made->map().device_trouble());
   return made;
 }
 

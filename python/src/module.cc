@@ -7,19 +7,35 @@
 #include "routh/io/text.h"
 #include "routh/simulate/laws.h"
 #include "routh/version.h"
+#ifdef ROUTH_HAS_CUDA
+#include "routh/impact/cuda.h"
+#endif
 
 namespace routh::python {
 
-bool has_exact() {
-#ifdef ROUTH_HAS_EXACT
-  return true;
+namespace {
+
+io::CudaDevice cuda() {
+#ifdef ROUTH_HAS_CUDA
+  return cuda_device;
 #else
-  return false;
+  return {};
 #endif
 }
 
+}  // namespace
+
+bool has_cuda() { return static_cast<bool>(cuda()); }
+io::Device device_named(const std::string& name) { return io::device_named(name, cuda()); }
+
+void warn_of_device(const std::string& name, const std::string& trouble) {
+  if (trouble.empty()) return;
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, io::device_text(name, trouble).c_str(), 2) != 0)
+    throw py::error_already_set();
+}
+
 std::string whole_json(io::Json options, io::Json result, int indent) {
-  io::Json json = io::top({}, std::move(options), has_exact());
+  io::Json json = io::top({}, std::move(options), has_cuda());
   for (auto& [key, value] : result.items()) {
     if (key != "options") json[key] = std::move(value);
   }
@@ -32,7 +48,8 @@ PYBIND11_MODULE(_core, m) {
   using namespace routh;
   m.doc() = "The compiled half of routh; import routh instead.";
   m.attr("version") = kVersion;
-  m.attr("has_exact") = python::has_exact();
+  m.attr("has_exact") = true;  // of all builds; it once was a choice
+  m.attr("has_cuda") = python::has_cuda();
   m.attr("has_models") = io::has_models();
   m.attr("kEdges") = kEdges;
 

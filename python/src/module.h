@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "routh/io/device.h"
 #include "routh/io/json.h"
 #include "routh/io/scenario.h"
 
@@ -40,8 +41,12 @@ void define_measured(py::module_& m);
 void define_maps(py::module_& m);
 void define_selected(py::module_& m);
 
-/// Was it built with exact sets?
-bool has_exact();
+/// Was it built with CUDA?
+bool has_cuda();
+/// What samples, by name: a GPU that is not there leaves it to the CPU.
+io::Device device_named(const std::string& name);
+/// A warning of Python where the CPU did what a device was asked for.
+void warn_of_device(const std::string& name, const std::string& trouble);
 
 /// JSON with the first keys that all results have.
 std::string whole_json(io::Json options, io::Json result, int indent);

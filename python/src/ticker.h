@@ -67,30 +67,6 @@ class Ticker {
     return interrupted_;
   }
 
-  /// Runs work elsewhere while this thread keeps listening.
-  template <class Work>
-  auto elsewhere(Work&& work) {
-    using Result = decltype(work());
-    Result result;
-    std::exception_ptr failed;
-    std::atomic<bool> done = false;
-    std::thread thread([&] {
-      try {
-        result = work();
-      } catch (...) {
-        failed = std::current_exception();
-      }
-      done = true;
-    });
-    for (int waits = 0; !done; ++waits) {
-      std::this_thread::sleep_for(std::chrono::microseconds(waits < 100 ? 100 : 5000));
-      goes_on(part_);
-    }
-    thread.join();
-    if (failed) std::rethrow_exception(failed);
-    return result;
-  }
-
  private:
   py::object show_;
   bool listens_;  // Python tells the main thread alone of signals

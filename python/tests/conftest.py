@@ -31,5 +31,4 @@ def command():
     return run
 
 
-needs_exact = pytest.mark.skipif(not routh.has_exact, reason="built without exact sets")
 needs_models = pytest.mark.skipif(not routh.has_models, reason="built without MuJoCo")

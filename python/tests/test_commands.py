@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import routh
-from conftest import needs_exact, needs_models
+from conftest import needs_models
 from routh import _options
 from test_impact import timeless
 
 # files, the screen, and what Python says otherwise: (command, option)
 ELSEWHERE = {
-    "": {"help", "json", "csv", "plot", "animate", "modes", "quiet"},            # to_json, to_csv, draw, animate, print
+    "": {"help", "json", "csv", "hdf5", "plot", "animate", "modes", "quiet", "checkpoint"},  # to_json, to_csv, draw, animate, print
     "simulate": {"no-detection", "raw", "at-start", "step", "contact-stiffness", "no-stabilise"},
     "ensemble": {"step", "branch"},                                     # h, routh.branch
     "measured": {"scenario"},                                           # the second argument
@@ -27,7 +27,7 @@ def options_of(command):
     if not os.path.exists(program):
         pytest.skip("the command was not built")
     text = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^ .*?--([a-z][a-z-]*)", text, re.M)) - ELSEWHERE[""] - ELSEWHERE.get(command, set())
+    return set(re.findall(r"^ .*?--([a-z][a-z0-9-]*)", text, re.M)) - ELSEWHERE[""] - ELSEWHERE.get(command, set())
 
 
 def test_every_option_of_an_impact_has_its_name_here():
@@ -47,7 +47,6 @@ def test_every_option_of_measured_has_its_name_here():
     assert options_of("measured") <= set(inspect.signature(routh.measured).parameters)
 
 
-@needs_exact
 def test_extremes_come_with_their_paths_and_bounds():
     what = "v[1] - 0.5*tangential.B"
     r = routh.load("compass-gait").impact(law="exact", maximize=[what, "energy"], minimize="normal.B", threads=1)
@@ -72,7 +71,6 @@ def test_witnesses_without_a_question_look_at_everything():
     assert r.maxima["normal.A"].value >= r.minima["normal.A"].value
 
 
-@needs_exact
 def test_the_exact_set_and_its_witnesses_agree():
     m = routh.load("box-and-wall")
     s = m.impact(law="exact", maximize=["tangential.A", "v[0]"], minimize="energy")

@@ -1,12 +1,13 @@
 """Impacts from matrices and scenarios: hand answers, the command's own answers, bad input."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 
 import routh
-from conftest import needs_exact, needs_models
+from conftest import needs_models
 
 
 def timeless(j):
@@ -40,8 +41,6 @@ def test_nothing_approaches_nothing_changes():
 
 @pytest.mark.parametrize("law", list(routh.LAWS))
 def test_every_law_of_the_command_can_be_asked(block, law):
-    if law == "exact" and not routh.has_exact:
-        pytest.skip("built without exact sets")
     r = routh.impact(**block, law=law)
     assert r.law == law and r.verdict and str(r) and repr(r)
     assert r.to_dict()["law"] == law
@@ -50,8 +49,8 @@ def test_every_law_of_the_command_can_be_asked(block, law):
 @pytest.mark.parametrize("scenario", ["rocking-block", "compass-gait", "box-and-wall", "disk-stack"])
 @pytest.mark.parametrize("law", ["all", "simultaneous", "sequential", "single", "binary", "set", "exact"])
 def test_dictionaries_are_those_of_the_command(command, scenario, law):
-    if law == "exact" and (not routh.has_exact or scenario == "disk-stack"):
-        pytest.skip("built without exact sets, or they take long")
+    if law == "exact" and scenario == "disk-stack":
+        pytest.skip("this set takes long")
     arguments = ["--law", law] + (["--samples", "512", "--seed", "3"] if law == "set" else [])
     options = {"samples": 512, "seed": 3} if law == "set" else {}
     ours = routh.load(scenario).impact(law=law, **options)
@@ -109,7 +108,6 @@ def test_rows_of_samples_are_the_outcomes(scenario):
         assert np.array_equal(o.contact_velocity, w.contact_velocities[row])
 
 
-@needs_exact
 def test_samples_lie_in_the_exact_set(block):
     r = routh.impact(**block)
     s, w = r.exact(), r.set(samples=256, seed=1)
@@ -125,10 +123,25 @@ def test_samples_lie_in_the_exact_set(block):
         s.contains([0, 0])
 
 
-@pytest.mark.skipif(routh.has_exact, reason="built with exact sets")
-def test_without_the_library_an_exact_set_says_what_to_install(block):
-    with pytest.raises(ValueError, match="libppl-dev"):
-        routh.impact(**block).exact()
+@pytest.mark.skipif(routh.has_cuda, reason="built with CUDA")
+def test_without_the_component_a_gpu_says_how_to_get_it(block):
+    for asked in (lambda: routh.impact(**block, law="set", samples=9, device="cuda"),
+                  lambda: routh.map("rocking-block", {"friction": (0, 1, 2)}, samples=9, device="cuda")):
+        with pytest.raises(ValueError, match="make cuda"):
+            asked()
+    with pytest.raises(ValueError, match="device"):
+        routh.impact(**block, law="set", device="gpu")
+
+
+@pytest.mark.skipif(not routh.has_cuda, reason="built without CUDA")
+def test_a_gpu_draws_the_samples_of_the_cpu_which_takes_its_place_where_there_is_none(block):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        r = routh.impact(**block, law="set", samples=500, device="cuda")
+    summary = json.loads(r.to_json())["summary"]
+    assert (summary["device"] == "cpu") == any("the CPU takes its place" in str(w.message) for w in told)
+    cpu = routh.impact(**block, law="set", samples=500)
+    assert np.allclose(r.ranges, cpu.ranges, atol=1e-9)
 
 
 def test_units_do_not_matter(block):
@@ -257,7 +270,7 @@ def test_figures_are_drawn(block, tmp_path):
     import pickle
     import matplotlib.pyplot as plt
     r = routh.impact(**block)
-    for result in [r, r.set(samples=500)] + ([r.exact()] if routh.has_exact else []):
+    for result in [r, r.set(samples=500), r.exact()]:
         figure = result.plot()
         assert len(figure.axes) == 3
         # nothing slips: rounding does not become a picture

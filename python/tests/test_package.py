@@ -138,8 +138,26 @@ def test_mujoco_s_data_gives_the_impact_that_our_reader_gives(tmp_path):
     assert np.allclose(slip(theirs), slip(ours), atol=1e-9)
     a, b = (s.impact(law="simultaneous").outcomes[0] for s in (theirs, ours))
     assert np.allclose(a.velocity, b.velocity, atol=1e-6)
+    # later versions: the inertia comes by data, not by its array
+    later = types.SimpleNamespace(mj_jac=_jac, mj_fullM=lambda model, data, M: M.__setitem__(slice(None), data.M))
+    data.M = data.__dict__.pop("qM")
+    assert np.array_equal(routh.from_mujoco(data, data, mujoco=later).M, theirs.M)
+    with pytest.raises(ValueError, match="touching"):
+        routh.from_mujoco(data, data, touching=np.nan, mujoco=later)
     with pytest.raises(ValueError, match="no contact is nearer"):
         routh.from_mujoco(FreeBox(ours.M, ours.q, v, [far]), FreeBox(ours.M, ours.q, v, [far]), mujoco=FAKE)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_of_mujoco_s_constraints_may_be_sparse(sparse):
+    from routh import _mujoco
+    J = np.array([[1.0, 0, 2], [0, 3, 0]])
+    data = types.SimpleNamespace(nefc=2, efc_J=J)
+    if sparse:
+        data = types.SimpleNamespace(nefc=2, efc_J=np.array([1.0, 2, 3]), efc_J_colind=[0, 2, 1], efc_J_rowadr=[0, 2],
+                                     efc_J_rownnz=[2, 1])
+    mujoco = types.SimpleNamespace(mj_isSparse=lambda model: sparse)
+    assert np.array_equal(_mujoco._constraint_rows(mujoco, types.SimpleNamespace(nv=3), data), J)
 
 
 def test_mujoco_itself_where_it_is():
