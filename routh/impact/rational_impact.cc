@@ -1,6 +1,6 @@
 #include "routh/impact/rational_impact.h"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -80,7 +80,7 @@ struct Simplest {
 RationalVector relation(const MatrixXd& basis, const VectorXd& g, double noise,
                         const Simplest& number) {
   const int rank = static_cast<int>(g.size());
-  const VectorXd t = basis.fullPivLu().solve(g);
+  const VectorXd t = linear::solve(basis, g);
   const auto confirmed = [&](const VectorXd& x) {
     const VectorXd terms = g.cwiseAbs() + basis.cwiseAbs() * x.cwiseAbs();
     const double rounding = std::max(lcp::kSingular, 4 * number.precision);
@@ -177,7 +177,7 @@ RationalImpact::RationalImpact(const ImpactProblem& given, double precision)
   std::sort(rows.begin(), rows.end());
   const MatrixXd basis = problem.G(rows, rows);
   const VectorXd c = problem.c(rows);
-  const double energy = c.dot(basis.fullPivLu().solve(c));
+  const double energy = c.dot(linear::solve(basis, c));
   reach = (1 + 1e-6) * (problem.G.diagonal() * energy).cwiseAbs().cwiseSqrt();
 
   // bodies of very different mass: an error of G is larger in the directions that hardly move, and

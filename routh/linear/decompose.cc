@@ -43,6 +43,10 @@ VectorXd basic_solution(const MatrixXd& A, const VectorXd& b) {
   return A.colPivHouseholderQr().solve(b);
 }
 
+VectorXd solve(const MatrixXd& A, const VectorXd& b) {
+  return A.size() > 0 ? VectorXd(A.fullPivLu().solve(b)) : VectorXd::Zero(A.cols());
+}
+
 MatrixXd inverse(const MatrixXd& A) { return A.fullPivLu().inverse(); }
 
 }  // namespace routh::linear

@@ -33,6 +33,9 @@ struct SingularValues {
 /// An x that brings A x closest to b, with zeros where columns of A depend on others.
 [[nodiscard]] Eigen::VectorXd basic_solution(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
 
+/// The x with A x = b, by elimination with full pivoting; where there is nothing to solve, nothing.
+[[nodiscard]] Eigen::VectorXd solve(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
+
 /// A⁻¹, by elimination with full pivoting.
 [[nodiscard]] Eigen::MatrixXd inverse(const Eigen::MatrixXd& A);
 

@@ -430,6 +430,16 @@ TEST(Exact, JammedContactsAreRefused) {
   EXPECT_EQ(exact(p).status, ExactStatus::kJammed);
 }
 
+TEST(Exact, ContactsThatNothingMovesJam) {
+  for (const double speed : {0.0, -1.0}) {
+    const ImpactProblem p{.G = Eigen::MatrixXd::Zero(6, 6),
+                          .c = Eigen::VectorXd::Constant(6, speed),
+                          .mu = Eigen::Vector3d::Zero(),
+                          .tangents = 1};
+    EXPECT_EQ(exact(p).status, ExactStatus::kJammed) << speed;
+  }
+}
+
 TEST(Exact, ASeparatingStartIsItsOwnOutcome) {
   ImpactProblem p = test::rocking_block();
   p.c = -p.c;
