@@ -173,7 +173,7 @@ struct Execution {
   bool shares_forces(const Mode& wanted, const std::vector<int>& scope);
   /// Contacts that are open because others of the mode hold them already, and what they do under an
   /// acceleration: they may press all the same.
-  Mode beside(const Mode& of, const Eigen::VectorXd& acceleration) const;
+  Mode beside(const Mode& of, const ModeKernel::Response& now) const;
   bool held_by_others(Mode by, int contact) const;
   /// FA as the complementarity problem of a short step of time, which has a solution wherever the
   /// friction cone is pointed, be it an impulse: the mode that its solution shows where it holds,

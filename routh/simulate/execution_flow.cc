@@ -54,7 +54,7 @@ void Execution::share_forces() {
     return of_one(g) && g.value < -zero_of(g);
   });
   if (shared || !fails || !kernel.limbs().empty()) return;
-  const Mode along = beside(mode, kernel.last().x);
+  const Mode along = beside(mode, kernel.last());
   if (layout.dropped.empty() && std::none_of(along.begin(), along.end(), closed)) return;
   Guard all{Guard::kShared, -1};
   all.value = guard_value(all);
@@ -82,7 +82,7 @@ double Execution::guard_value(const Guard& g) {
       return kernel.sliding_inertia(layout, g.contact);
     case Guard::kShared: {
       double scale = 0;
-      const double value = spare_force(kernel.terms(), s.x, mode, beside(mode, s.x), scale);
+      const double value = spare_force(kernel.terms(), s.x, mode, beside(mode, s), scale);
       return std::isfinite(value) ? value / scale : -1;
     }
   }

@@ -14,6 +14,8 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr double kRounding = 1e-13;  // of terms that cancel
+
 double friction_sign(Grip grip) {
   return grip == Grip::kSlidePositive ? -1 : grip == Grip::kSlideNegative ? 1 : 0;
 }
@@ -100,6 +102,8 @@ bool ModeKernel::solve(const Layout& layout, Response& s) {
 
   s.x.resize(nv);
   for (int i = 0; i < nv; ++i) s.x[i] = saddle_.x(i);
+  s.joint.resize(joints);
+  for (int r = 0; r < joints; ++r) s.joint[r] = saddle_.lambda(r);
   s.normal.setZero(m);
   s.tangential.setZero(m);
   s.grip.setZero(m);
@@ -118,6 +122,22 @@ bool ModeKernel::solve(const Layout& layout, Response& s) {
       s.grip[d.kept] += d.ratio * terms_.contacts[d.contact].mu * s.normal[d.contact];
   }
   return std::isfinite(s.x.sum());
+}
+
+double ModeKernel::rounding(const Response& s, const Eigen::RowVectorXd& row) const {
+  double sum = 0;
+  for (Eigen::Index i = 0; i < row.size(); ++i) {
+    if (row[i] == 0 || !(terms_.M(i, i) > 0)) continue;
+    double push = std::abs(push_[i]);
+    for (Eigen::Index r = 0; r < s.joint.size(); ++r) push += std::abs(terms_.A(r, i) * s.joint[r]);
+    for (std::size_t k = 0; k < terms_.contacts.size(); ++k) {
+      if (s.normal[k] == 0 && s.tangential[k] == 0) continue;
+      const Contact& c = terms_.contacts[k];
+      push += std::abs(c.Jn[i] * s.normal[k]) + std::abs(c.Jt(0, i) * s.tangential[k]);
+    }
+    sum += std::abs(row[i]) * push / terms_.M(i, i);
+  }
+  return kRounding * sum;
 }
 
 bool ModeKernel::forces(const Layout& layout, Response& solution) {
