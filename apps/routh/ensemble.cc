@@ -89,10 +89,11 @@ std::string describe(const io::Scenario& scenario, const BranchTree& tree) {
 int run_ensemble(EnsembleArguments& a) {
   const Places& places = a.places;
   refuse_foreign(*a.scenario.command, "way", {a.branch > 0 ? "" : "ensembles without --branch"});
-  refuse_foreign(*a.scenario.command, "--law", {a.runs_law});
   places.check();
   a.tables.check(places);
   const io::Scenario scenario = a.scenario.load();
+  refuse_foreign(*a.scenario.command, "--law",
+                 {a.runs_law, io::has_inputs(scenario) ? kInputs : ""});
   io::check_restitution(scenario, a.branch > 0 ? "all" : a.runs_law);
   const State start{0, scenario.q, scenario.v};
   const io::Moves moves = io::moves_of(scenario, start, a);

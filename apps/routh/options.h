@@ -10,6 +10,9 @@
 /// groups and by which an option given elsewhere is refused instead of ignored.
 namespace routh::app {
 
+/// A choice that scenarios make: their --seed draws these too.
+inline constexpr const char* kInputs = "inputs with a set of values";
+
 /// Options of --law set are a group of the help, and so on.
 void group_by_scopes(CLI::App& command);
 

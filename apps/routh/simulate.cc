@@ -159,11 +159,12 @@ int report(const SimulateArguments& a, const io::Motion& motion, std::string tex
 }
 
 /// Options of other methods are refused.
-void check_arguments(const std::string& method, const SimulateArguments& a) {
+void check_arguments(const std::string& method, const SimulateArguments& a, bool inputs) {
   const CLI::App& command = *a.scenario.command;
-  refuse_foreign(command, "--method", {method, a.exact ? "" : method + " without --exact"});
+  refuse_foreign(command, "--method",
+                 {method, a.exact ? "" : method + " without --exact", inputs ? kInputs : ""});
   const std::string own = method == "hybrid" ? "plastic" : "simultaneous";
-  refuse_foreign(command, "--law", {a.law.empty() ? own : a.law});
+  refuse_foreign(command, "--law", {a.law.empty() ? own : a.law, inputs ? kInputs : ""});
   refuse_foreign(
       command, "way",
       {a.places.json.empty() ? "" : "--json", a.at_start ? "" : "motions without --at-start"});
@@ -172,9 +173,10 @@ void check_arguments(const std::string& method, const SimulateArguments& a) {
 int run_simulate(const SimulateArguments& a) {
   // everything that can be wrong is found before the work begins
   a.places.check(io::is_model(a.scenario.name));
-  const io::Scenario scenario = a.scenario.load();
+  io::Scenario scenario = a.scenario.load();
   io::Course course = a;
   course.seed = parse_count("--seed", a.seed_text);
+  io::draw_inputs(scenario, course.seed);
   course.impulses = a.domain == "s";
   const io::Method& way = io::method_of(scenario, course);
   const std::string& method = way.name;
@@ -186,7 +188,7 @@ int run_simulate(const SimulateArguments& a) {
                     a.scenario.name));
   if (method == "event-selected" && !a.places.animate.empty() && !scenario.picture())
     throw io::InputError("--animate: this system has no picture");
-  check_arguments(method, a);
+  check_arguments(method, a, io::has_inputs(scenario));
   State start;
   if (!way.systems) {
     start = io::start_of(scenario, a.project);

@@ -40,6 +40,15 @@ namespace {
 
 using Eigen::VectorXd;
 
+/// The scene of a motion, with inputs drawn.
+Scene moving_scene(const Scene& given, const py::dict& options) {
+  Scene scene = meant(given, options);
+  if (!io::has_inputs(scene->scenario)) return scene;
+  scene = std::make_shared<Loaded>(*scene);
+  io::draw_inputs(scene->scenario, course_of(options).seed);
+  return scene;
+}
+
 /// A motion and how it was made.
 struct Moved {
   Scene scene;
@@ -58,7 +67,7 @@ struct Moved {
 
 std::shared_ptr<Moved> simulate(const Scene& given, const py::dict& options, bool project,
                                 py::object show) {
-  const Scene scene = meant(given, options);
+  const Scene scene = moving_scene(given, options);
   auto made = std::make_shared<Moved>();
   made->scene = scene;
   io::Course course = course_of(options);
@@ -155,7 +164,7 @@ py::object over_s(const Moved& m) {
 }
 
 py::dict at_start(const Scene& given, const py::dict& options, bool project) {
-  const Scene scene = meant(given, options);
+  const Scene scene = moving_scene(given, options);
   const io::Scenario& scenario = scene->scenario;
   const io::Course course = course_of(options);
   io::method_of(scenario, course);
@@ -229,7 +238,7 @@ struct Stepping {
   };
 
   Stepping(const Scene& of, const py::dict& options)
-      : scene(meant(of, options)), system(moving(scene)) {
+      : scene(moving_scene(of, options)), system(moving(scene)) {
     const io::Course course = course_of(options);
     const TimeSteppingOptions o = io::time_stepping_options(scene->scenario, course);
     bool project = false;

@@ -341,20 +341,49 @@ struct Reader {
     bool reads() const { return !script.reads().empty() && script.reads().back() > 2; }
   };
 
+  /// What a force is: an expression, or {between: [low, high]}, of which each motion keeps one
+  /// value.
+  struct Push {
+    Controller low;
+    std::optional<Controller> high = {};
+    std::size_t input = 0;
+    double operator()(const Sensed& s, double of = 0, double rate = 0) const {
+      const double from = low(s, of, rate);
+      return high ? from + s.inputs[input] * ((*high)(s, of, rate) - from) : from;
+    }
+    /// More than t, q and v?
+    bool reads() const { return high || low.reads(); }
+  };
+
+  Push push(const Field& f, const std::string& name) {
+    if (!f.is_map()) return {{f.script(senses)}};
+    f.allow_keys({"between"});
+    const Field bounds = f["between"];
+    if (!bounds.is_sequence() || bounds.size() != 2)
+      bounds.fail("must be two expressions, such as [-5, 5]");
+    Push set{{bounds[0].script(senses)}, Controller{bounds[1].script(senses)}};
+    const std::vector<double> none(senses.size(), 0);
+    if (set.low.script.reads().empty() && set.high->script.reads().empty() &&
+        set.low.script(none) > set.high->script(none))
+      bounds.fail("the first must not be above the second");
+    set.input = static_cast<std::size_t>(loaded.mechanism.add(Input{name}));
+    return set;
+  }
+
   void force(const Field& f) {
     if (senses.empty()) name_senses();
     if (f.has("coordinate")) {
       f.allow_keys({"name", "coordinate", "force", "for"});
       const int k = coordinate(f["coordinate"]);
-      const Controller controller{f["force"].script(senses)};
       Force force{.name = f.text_or("name", f["coordinate"].text())};
+      const Push controller = push(f["force"], force.name);
       if (controller.reads())
         force.feedback = [k, controller](const Sensed& s, VectorXd& forces) {
           forces[k] += controller(s, s.q[k], s.v[k]);
         };
       else
-        force.apply = [k, script = controller.script](double t, const VectorXd& at,
-                                                      const VectorXd& rate, VectorXd& forces) {
+        force.apply = [k, script = controller.low.script](double t, const VectorXd& at,
+                                                          const VectorXd& rate, VectorXd& forces) {
           forces[k] += script(t, at[k], rate[k]);
         };
       add(f, std::move(force));
@@ -363,14 +392,17 @@ struct Reader {
     f.allow_keys({"name", "body", "at", "force", "for"});
     if (!f["force"].is_sequence() || f["force"].size() != 2)
       f["force"].fail("must be two expressions, such as [10*cos(t), 0]");
-    const Controller x{f["force"][0].script(senses)}, y{f["force"][1].script(senses)};
-    PointForce force{.name = f.text_or("name", f["body"].text()),
+    const std::string name = f.text_or("name", f["body"].text());
+    const Push x = push(f["force"][0], name + ".x"), y = push(f["force"][1], name + ".y");
+    PointForce force{.name = name,
                      .body = directory.body(f["body"], f["body"].text()),
                      .at = f.has("at") ? f["at"].vector2() : Vector2d::Zero()};
     if (x.reads() || y.reads())
       force.feedback = [x, y](const Sensed& s) { return Vector2d(x(s), y(s)); };
     else
-      force.force = [x, y](double t) { return Vector2d(x.script(t, 0, 0), y.script(t, 0, 0)); };
+      force.force = [x, y](double t) {
+        return Vector2d(x.low.script(t, 0, 0), y.low.script(t, 0, 0));
+      };
     add(f, std::move(force));
   }
 

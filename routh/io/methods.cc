@@ -218,6 +218,11 @@ Simulated simulate(const Scenario& scenario, const State& start, const Course& c
                static_cast<double>(scenario.q.size() + 2 * scenario.v.size() + 4));
   Simulated done = method.run(scenario, start, course);
   done.options["method"] = method.name;
+  if (const PlanarMechanism* m = scenario.mechanism(); m && !m->inputs().empty()) {
+    done.options["seed"] = course.seed;
+    for (std::size_t i = 0; i < m->inputs().size(); ++i)
+      done.options["inputs"][m->inputs()[i].name] = m->input_values()[i];
+  }
   return done;
 }
 

@@ -16,6 +16,7 @@
 #include "routh/io/model.h"
 #include "routh/io/selected.h"
 #include "routh/io/text.h"
+#include "routh/simulate/choice.h"
 #include "routh/simulate/reduce.h"
 
 namespace routh::io {
@@ -302,6 +303,18 @@ Scenario ScenarioFile::at(const std::vector<Override>& overrides) {
     if (!(defaults.end > 0)) simulate["end"].fail("must be positive");
   }
   return with_finite_energy(std::move(scenario));
+}
+
+bool has_inputs(const Scenario& scenario) {
+  return scenario.mechanism() && !scenario.mechanism()->inputs().empty();
+}
+
+void draw_inputs(Scenario& scenario, std::uint64_t seed) {
+  if (!has_inputs(scenario)) return;
+  PlanarMechanism& planar = std::get<Mechanism>(scenario.what).planar;
+  const std::unique_ptr<System> drawn = with_drawn_inputs(planar, seed);
+  planar = dynamic_cast<const PlanarMechanism&>(*drawn);
+  scenario.terms = planar.terms(scenario.q, scenario.v);
 }
 
 }  // namespace routh::io

@@ -161,4 +161,9 @@ inline constexpr const char* kModelsMissing =
 Scenario load_scenario(const std::string& name_or_path, const std::vector<Override>& overrides = {},
                        const ModelStart& start = {});
 
+/// Do forces have sets of values?
+bool has_inputs(const Scenario& scenario);
+/// Gives every such input one of its values, drawn by the seed, from the start to the end.
+void draw_inputs(Scenario& scenario, std::uint64_t seed);
+
 }  // namespace routh::io

@@ -137,6 +137,20 @@ int PlanarMechanism::add(ContactPair contact) {
   return static_cast<int>(contacts_.size()) - 1;
 }
 
+int PlanarMechanism::add(Input input) {
+  inputs_.push_back(std::move(input));
+  input_values_.push_back(0.5);
+  return static_cast<int>(inputs_.size()) - 1;
+}
+
+std::unique_ptr<System> PlanarMechanism::with_inputs(
+    const std::function<double(std::size_t i)>& where) const {
+  if (inputs_.empty()) return {};
+  auto copy = std::make_unique<PlanarMechanism>(*this);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) copy->input_values_[i] = where(i);
+  return copy;
+}
+
 bool PlanarMechanism::bounces() const {
   return std::any_of(contacts_.begin(), contacts_.end(),
                      [](const ContactPair& contact) { return contact.e > 0; });
@@ -339,7 +353,7 @@ void PlanarMechanism::add_user_forces(double t, Scratch& s, const VectorXd& q, c
     for (std::size_t i = 0; i < contacts_.size(); ++i)
       s.closed[i] = terms.contacts[i].phi <= kClosedGap;
   }
-  const Sensed sensed{t, q, v, wanted.closed ? *wanted.closed : s.closed};
+  const Sensed sensed{t, q, v, wanted.closed ? *wanted.closed : s.closed, input_values_};
   const auto check = [&](const std::string& name) {
     if (!terms.forces.allFinite())
       throw std::invalid_argument("force '" + name +

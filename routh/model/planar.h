@@ -81,7 +81,13 @@ struct CoordinateSpring {
 struct Sensed {
   double t;  ///< [s]
   const Eigen::VectorXd &q, &v;
-  const std::vector<char>& closed;  ///< contacts: an entry each
+  const std::vector<char>& closed;    ///< contacts: an entry each
+  const std::vector<double>& inputs;  ///< of each: where in its set of values it is, 0 to 1
+};
+
+/// A number that forces may read and that only has bounds, P1's U(x̄): a motion keeps one value.
+struct Input {
+  std::string name;
 };
 
 /// A force on a point of a body, in world directions [N].
@@ -169,6 +175,7 @@ class PlanarMechanism : public System {
   int add(CoordinateSpring spring);
   int add(PointForce force);
   int add(Force force);
+  int add(Input input);
   int add(ContactPair contact);
 
   Eigen::Vector2d gravity{0, -9.81};
@@ -179,15 +186,22 @@ class PlanarMechanism : public System {
                 const Wanted& wanted = {}) const override;
   void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
             std::vector<std::int64_t>* id = nullptr) const override;
+  void gap_bends(const MotionBounds& bounds, const Eigen::VectorXd& gap,
+                 Eigen::VectorXd& bend) const override;
   double potential_energy(const Eigen::VectorXd& q) const override;
   std::vector<int> groups() const override;
   std::vector<std::string> coordinate_names() const override { return coordinates_; }
   bool bounces() const override;
+  std::unique_ptr<System> with_inputs(
+      const std::function<double(std::size_t i)>& where) const override;
 
   std::vector<Frame> frames(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
   const std::vector<Body>& bodies() const { return bodies_; }
   const std::vector<ContactPair>& contacts() const { return contacts_; }
   const std::vector<Pin>& pins() const { return pins_; }
+  const std::vector<Input>& inputs() const { return inputs_; }
+  /// Where in its set each is; in the middle unless with_inputs() said otherwise.
+  const std::vector<double>& input_values() const { return input_values_; }
   const std::vector<Spring>& springs() const { return springs_; }
   /// Names such as "block.x", "thigh.angle", "cart.slide", in the order of q and v.
   const std::vector<std::string>& coordinates() const { return coordinates_; }
@@ -221,6 +235,8 @@ class PlanarMechanism : public System {
   std::vector<PointForce> point_forces_;
   std::vector<Force> forces_;
   std::vector<ContactPair> contacts_;
+  std::vector<Input> inputs_;
+  std::vector<double> input_values_;
   std::vector<std::string> coordinates_;
   bool coriolis_ = false;  // does M depend on q?
   bool senses_ = false;    // does a force depend on which contacts are closed?

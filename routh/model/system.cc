@@ -1,5 +1,7 @@
 #include "routh/model/system.h"
 
+#include <limits>
+
 namespace routh {
 
 void System::gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
@@ -11,6 +13,11 @@ void System::gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::Vec
   if (!id) return;
   id->clear();
   for (const Contact& c : all.contacts) id->push_back(c.id);
+}
+
+void System::gap_bends(const MotionBounds& /*bounds*/, const Eigen::VectorXd& gap,
+                       Eigen::VectorXd& bend) const {
+  bend.setConstant(gap.size(), std::numeric_limits<double>::infinity());
 }
 
 void System::integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const {

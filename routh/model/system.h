@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +68,12 @@ struct Wanted {
 };
 constexpr double kClosedGap = 1e-6;  ///< [m]
 
+/// What the coordinates of a motion do not exceed for a while.
+struct MotionBounds {
+  double time = 0;                ///< how long [s]
+  Eigen::VectorXd q, rate, bend;  ///< |q|, |q̇|, |q̈|
+};
+
 /// Functions that are const may be called by many threads at once: an ensemble does. What they
 /// write besides their arguments must be the thread's own, and must not change later answers.
 class System {
@@ -89,6 +97,15 @@ class System {
   virtual void gaps(const Eigen::VectorXd& q, Eigen::VectorXd& contact, Eigen::VectorXd& joint,
                     std::vector<std::int64_t>* id = nullptr) const;
 
+  /// How gaps bend while a motion stays within `bounds`: of each contact a number [m/s²] with
+  ///
+  ///   φ(t + τ) ≥ φ(t) + φ̇(t) τ - bend τ²/2,
+  ///
+  /// from corner to edge as well, so that no gap can close and open again unseen. `gap`: those at
+  /// the beginning. Infinite where it is not known, as it is of all contacts unless a system says.
+  virtual void gap_bends(const MotionBounds& bounds, const Eigen::VectorXd& gap,
+                         Eigen::VectorXd& bend) const;
+
   /// Of gravity and springs [J]; kinetic plus potential energy is what simulations report.
   virtual double potential_energy(const Eigen::VectorXd& /*q*/) const { return 0; }
 
@@ -99,6 +116,14 @@ class System {
   /// Moves q by the velocity v for a time dt: q + dt v, unless coordinates such as quaternions live
   /// on a manifold and nq() differs from nv().
   virtual void integrate(Eigen::VectorXd& q, const Eigen::VectorXd& v, double dt) const;
+
+  /// A copy in which every input that has a set of values, P1's U(x̄), keeps one: `where`, between 0
+  /// and 1, says of the i-th how far it is from the one bound to the other. None where no input
+  /// has a set.
+  virtual std::unique_ptr<System> with_inputs(
+      const std::function<double(std::size_t i)>& /*where*/) const {
+    return {};
+  }
 
   /// Can a contact have a coefficient of restitution above zero?
   virtual bool bounces() const { return false; }

@@ -97,6 +97,27 @@ class DormandPrince {
     x = x_old_ + s * (difference_ + r * (bend_ + s * (twist_ + r * last_)));
   }
 
+  /// The rate of that state.
+  void dense_rate(double t, State& dxdt) {
+    if (!dense_ready_) prepare_dense();
+    const double h = t_ - t_old_, s = (t - t_old_) / h, r = 1 - s;
+    dxdt =
+        (difference_ + (r - s) * bend_ + s * (2 * r - s) * twist_ + 2 * s * r * (r - s) * last_) /
+        h;
+  }
+  /// What |ẋ| and |ẍ| of dense() do not exceed within the last step: their control points.
+  void dense_bounds(State& rate, State& bend) {
+    if (!dense_ready_) prepare_dense();
+    const double h = t_ - t_old_;
+    const auto begins = 2 * (last_ + twist_ - bend_), ends = 2 * (last_ - bend_) - 4 * twist_;
+    bend = begins.cwiseAbs().cwiseMax(ends.cwiseAbs());
+    bend = bend.cwiseMax((2 * bend_ + twist_ + 4 * last_).cwiseAbs()) / (h * h);
+    const auto first = difference_ + bend_, last = difference_ - bend_ - twist_;
+    rate = first.cwiseAbs().cwiseMax(last.cwiseAbs());
+    rate = rate.cwiseMax((first + begins / 3).cwiseAbs());
+    rate = rate.cwiseMax((last - ends / 3).cwiseAbs()) / h;
+  }
+
   long steps() const { return steps_; }
   long rejected() const { return rejected_; }
   long evaluations() const { return evaluations_; }

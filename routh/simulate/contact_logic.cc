@@ -18,6 +18,7 @@ constexpr double kZero = 1e-10;    // values below this, relative to what they a
 constexpr double kFlat = 1e-9;     // Taylor terms below this over a trend step
 constexpr long kTrendSteps = 100;  // of the integrator
 constexpr double kMostWork = 1e8;  // of trying modes one by one: about a tenth of a second
+constexpr long kMostTrends = 200;  // of them meanwhile, a fraction of a millisecond each
 
 /// Of the first Taylor term above `zero`, from values at 0, 1, .. 4 steps.
 int leading_sign(const std::array<double, 5>& h, double zero) {
@@ -154,6 +155,7 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
       static_cast<double>(kernel_.v().size()) + 2.0 * static_cast<double>(scope.size());
   if (count > std::min(policy::kHybridModes, kMostWork / std::pow(equations, 3))) return found;
 
+  const long trends = trends_;
   std::vector<std::size_t> pick(scope.size(), 0);
   Mode J(mode.size(), Grip::kOpen);
   for (bool more = true; more;) {
@@ -171,6 +173,8 @@ ModeChoice ContactLogic::enumerate(const Mode& mode, const std::vector<int>& sco
           });
       if (!known) found.modes.push_back(J), found.solutions.push_back(c.plain);
     }
+    // many contacts whose forces vanish
+    if (trends_ - trends > kMostTrends) return {};
     // the next combination
     more = false;
     for (std::size_t i = 0; i < scope.size() && !more; ++i) {
@@ -275,12 +279,14 @@ double ContactLogic::measure(const ModeKernel::Response& s, Measure what, int k,
       return s.grip[k] + s.tangential[k];
     case Measure::kSeparation: {
       const double bias = accelerations ? c.bias_n : 0;
-      zero = kZero * (c.Jn.cwiseAbs().dot(s.x.cwiseAbs()) + std::abs(bias)) + 1e-14;
+      zero = kZero * (c.Jn.cwiseAbs().dot(s.x.cwiseAbs()) + std::abs(bias)) +
+             kernel_.rounding(s, c.Jn);
       return c.Jn.dot(s.x) + bias;
     }
     case Measure::kSlip: {
       const double bias = accelerations ? c.bias_t : 0;
-      zero = kZero * (c.Jt.row(0).cwiseAbs().dot(s.x.cwiseAbs()) + std::abs(bias)) + 1e-14;
+      zero = kZero * (c.Jt.row(0).cwiseAbs().dot(s.x.cwiseAbs()) + std::abs(bias)) +
+             kernel_.rounding(s, c.Jt.row(0));
       return c.Jt.row(0).dot(s.x) + bias;
     }
   }
@@ -299,6 +305,7 @@ int ContactLogic::sign(const Candidate& c, Measure what, int k, bool pseudo) {
 /// ten times closer have to agree, or to be too close to tell; otherwise still closer ones are
 /// tried.
 int ContactLogic::trend(const Candidate& c, Measure what, int k) {
+  ++trends_;
   const State here{kernel_.t(), kernel_.q(), kernel_.v()};
   std::array<double, 5> h{};
   double scale = 0;

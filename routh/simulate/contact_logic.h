@@ -91,7 +91,7 @@ class ContactLogic {
   Level level_ = Level::kForce;
   double dt_pseudo_ = 0;
   std::map<Mode, Candidate> candidates_;
-  long problems_ = 0;
+  long problems_ = 0, trends_ = 0;
 };
 
 }  // namespace routh

@@ -118,7 +118,7 @@ EnsemblePart ensemble_part(const System& system, const State& start, const Motio
       // a seed of its own for every run; decisions add their number
       const std::uint64_t seed = mixed(options.seed, index);
       Trajectory t = motion({with_restitution(impact_law(options.law, seed), options.restitution),
-                             drawn_ways(seed), [&](double) { return !stop.load(); }});
+                             drawn_ways(seed), seed, [&](double) { return !stop.load(); }});
       if (t.status == SimulationStatus::kInterrupted) return;
       part.runs[k] = summary(system, t, index, contacts);
       if (options.graph) graphs[k].add(t, contacts);
@@ -221,7 +221,8 @@ Scripted follow(const MotionByLaw& motion, const std::vector<int>& choices,
                              at.event, way.impact});
     return choice;
   };
-  run.trajectory = motion({law, choose, [&](double) { return !stop || !stop(); }});
+  run.trajectory =
+      motion({.law = law, .choose = choose, .progress = [&](double) { return !stop || !stop(); }});
   return run;
 }
 

@@ -11,7 +11,8 @@
 #include "routh/simulate/time_stepping.h"
 
 /// Many motions from one start: where an impact has a set of outcomes, or forces allow several
-/// modes (Painlevé), every run draws its own, or all extreme ones are followed as a tree.
+/// modes (Painlevé), or an input a set of values, every run draws its own, or all extreme ones are
+/// followed as a tree.
 namespace routh {
 
 struct EnsembleOptions {
@@ -75,6 +76,7 @@ struct [[nodiscard]] EnsemblePart {
 struct Decisions {
   ImpactLaw law;                                   ///< at impacts
   Choice choose;                                   ///< elsewhere, by methods that know of it
+  std::uint64_t seed = 0;                          ///< of inputs that have sets of values
   std::function<bool(double time)> progress = {};  ///< false ends the motion
 };
 /// One motion.
@@ -87,7 +89,8 @@ MotionByLaw motion_by(const System& system, const State& start, const Options& o
     own.law = decisions.law;
     own.progress = decisions.progress;
     if constexpr (requires { own.choose; }) own.choose = decisions.choose;
-    return simulate(system, start, own);
+    const std::unique_ptr<System> drawn = with_drawn_inputs(system, decisions.seed);
+    return simulate(drawn ? *drawn : system, start, own);
   };
 }
 

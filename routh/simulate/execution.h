@@ -27,10 +27,21 @@ inline void require(bool holds, const std::string& what) {
 /// What is watched in a mode: its value crosses zero downwards at an event.
 struct Guard {
   enum Kind { kGap, kNormal, kConePositive, kConeNegative, kRest, kPressed, kShared } kind;
-  int contact;         // -1: all that share their forces
-  double value = 0;    // at the beginning of the step
-  bool armed = false;  // has it been clearly positive since the last event?
-  bool muted = false;  // until then
+  int contact;                 // -1: all that share their forces
+  double value = 0;            // at the beginning of the step
+  bool armed = false;          // has it been clearly positive since the last event?
+  bool muted = false;          // until then
+  double least = 0, most = 0;  // of the stages of the step
+
+  /// May it fall below zero and rise again within a step?
+  bool dips() const {
+    return kind == kNormal || kind == kConePositive || kind == kConeNegative || kind == kRest;
+  }
+};
+
+/// A gap at an instant of a step.
+struct Sight {
+  double at, gap, rate;  // [s], [m], [m/s]
 };
 
 /// One execution. run() settles the first instant, then takes steps of the integrator, each cut at
@@ -56,6 +67,9 @@ struct Execution {
   std::deque<double> recent;       // times of the last events
   std::string trouble;             // why the last flow that failed did
   Eigen::VectorXd phi, joint_gap;  // of gaps alone
+  Eigen::VectorXd bends;           // of gaps in this step; empty: not yet asked for
+  double glimpsed = 0;             // the stage seen last [s]
+  bool elsewhere = false;          // is the kernel not at the end of the step any more?
   double since_impact = 0;         // time passed [s]; not lost where time itself hardly moves
   double stride = 0;               // of the last short step over a state without a mode [s]
   bool stormy = false;             // are there more events than allowed in a short time?
@@ -73,6 +87,12 @@ struct Execution {
   auto field() {
     return [this](double at, const Eigen::VectorXd& state, Eigen::VectorXd& dxdt) {
       flow(at, state, dxdt);
+    };
+  }
+  /// The same for a step, whose stages guards see.
+  auto watched_field() {
+    return [this](double at, const Eigen::VectorXd& state, Eigen::VectorXd& dxdt) {
+      if (flow(at, state, dxdt)) glimpse(at);
     };
   }
   std::string name(const Mode& m) const { return to_string(m, kernel.terms().contacts); }
@@ -153,7 +173,7 @@ struct Execution {
   bool shares_forces(const Mode& wanted, const std::vector<int>& scope);
   /// Contacts that are open because others of the mode hold them already, and what they do under an
   /// acceleration: they may press all the same.
-  Mode beside(const Mode& of, const Eigen::VectorXd& acceleration) const;
+  Mode beside(const Mode& of, const ModeKernel::Response& now) const;
   bool held_by_others(Mode by, int contact) const;
   /// FA as the complementarity problem of a short step of time, which has a solution wherever the
   /// friction cone is pointed, be it an impulse: the mode that its solution shows where it holds,
@@ -201,10 +221,21 @@ struct Execution {
   bool jams();
 
   /// The first instant in the step at which a guard crosses zero downwards, or infinity.
-  double first_crossing(const Guard& g, double end, double rate0, double rate1, bool& looked);
+  double first_crossing(const Guard& g, double end, double rate0, double rate1);
+  /// The first instant between two of a step at which a gap is below the level, or infinity; it is
+  /// not below at the first.
+  double first_dip(int contact, double level, const Sight& a, const Sight& b, int halvings);
+  /// The same for forces and slips that are not below zero at the ends.
+  double first_fall(const Guard& g, double end);
+  /// A gap on the dense output.
+  Sight sight(int contact, double at);
+  /// How far it bends in this step at most, System::gap_bends().
+  double bend_of(int contact);
+  /// What guards see of a stage.
+  void glimpse(double at);
 
   /// No event in the step: its end becomes the state.
-  void accept(const std::vector<double>& ends, const std::vector<double>& rates, bool looked);
+  void accept(const std::vector<double>& ends, const std::vector<double>& rates);
 
   /// Limbs in the air at the end of a step: by their law, and not below what they touch. True when
   /// one touches and forces ask for another mode.
@@ -219,7 +250,14 @@ struct Execution {
   /// How far the kernel's state is from the constraints of the mode.
   void measure_drift();
 
+  /// How deep bodies are in each other, and how far joints open, from the beginning of the step.
+  void measure_between(double until);
+  void measure_gaps();
+
   void take_event(const Guard& g, double at);
+
+  /// To the guard of an event, near `at`: never before the beginning of the step or behind its end.
+  void land(const Guard& g, double at);
 
   /// Puts the state on the constraints of the mode and on that of the guard reached.
   void close(const Mode& touching, const Guard& g);

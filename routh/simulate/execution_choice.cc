@@ -143,18 +143,20 @@ bool Execution::held_by_others(Mode by, int contact) const {
   return !kernel.layout(by).regular();
 }
 
-Mode Execution::beside(const Mode& of, const VectorXd& acceleration) const {
+Mode Execution::beside(const Mode& of, const ModeKernel::Response& now) const {
+  const VectorXd& acceleration = now.x;
   Mode along(of.size(), Grip::kOpen);
   for (int k = 0; k < contacts(); ++k) {
     const Contact& c = kernel.terms().contacts[k];
     if (closed(of[k]) || c.phi > o.simultaneous) continue;
     const double size = c.Jn.cwiseAbs().dot(acceleration.cwiseAbs()) + std::abs(c.bias_n);
     if (std::abs(kernel.normal_velocity(k)) > logic.still(k) ||
-        std::abs(c.Jn.dot(acceleration) + c.bias_n) > kSpare * size)
+        std::abs(c.Jn.dot(acceleration) + c.bias_n) > kSpare * size + kernel.rounding(now, c.Jn))
       continue;
     const double ct = kernel.tangential_velocity(k), at = c.Jt.row(0).dot(acceleration) + c.bias_t;
     if (!held_by_others(of, k)) continue;
-    const double slip = std::abs(ct) > logic.still(k) ? ct : std::abs(at) > kSpare * size ? at : 0;
+    const bool starts = std::abs(at) > kSpare * size + kernel.rounding(now, c.Jt.row(0));
+    const double slip = std::abs(ct) > logic.still(k) ? ct : starts ? at : 0;
     along[k] = c.mu == 0  ? Grip::kSlide
                : slip > 0 ? Grip::kSlidePositive
                : slip < 0 ? Grip::kSlideNegative
@@ -173,7 +175,7 @@ bool Execution::shares_forces(const Mode& wanted, const std::vector<int>& scope)
   ModeKernel::Response now;
   if (!kernel.forces(of, now)) return false;
   // where every force is determined, persists() knows
-  const Mode along = beside(wanted, now.x);
+  const Mode along = beside(wanted, now);
   if (of.dropped.empty() && std::none_of(along.begin(), along.end(), closed)) return false;
   double scale = 0;
   const double spare = spare_force(kernel.terms(), now.x, wanted, along, scale);

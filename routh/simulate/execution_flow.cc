@@ -5,7 +5,6 @@
 
 #include "routh/simulate/execution.h"
 #include "routh/simulate/reduce.h"
-#include "routh/simulate/root.h"
 #include "routh/simulate/shared_forces.h"
 
 namespace routh::hybrid {
@@ -14,18 +13,12 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kThrough = 1e-9;    // gaps below this are an event in any case [m]
 constexpr double kGuardZero = 1e-9;  // forces below this, relative, are neither up nor down
-constexpr double kShared = 1e-6;     // forces that are shared and fail by this, relative
 constexpr double kDrift = 1e-11;     // of constraints before they are closed again [m], [m/s]
+constexpr int kLandings = 4;         // steps to where a gap closes
+constexpr double kLate = 0.1;        // of a step: a gap that closes later than this only grazes
+constexpr double kSlightly = 1e-7;   // of a step: along a straight line
 constexpr double kKink = 1e-5;       // of the velocities: a constraint that turned within a step
-
-/// Where f changes its sign, to 1e-13 s: the last instant before and the first after it.
-template <typename F>
-std::pair<double, double> root(const F& f, double a, double b, double fa, double fb) {
-  return bracketed_root(f, a, b, fa, fb,
-                        [](double t) { return std::max(1e-13, 4e-16 * std::abs(t)); });
-}
 
 }  // namespace
 
@@ -61,7 +54,7 @@ void Execution::share_forces() {
     return of_one(g) && g.value < -zero_of(g);
   });
   if (shared || !fails || !kernel.limbs().empty()) return;
-  const Mode along = beside(mode, kernel.last().x);
+  const Mode along = beside(mode, kernel.last());
   if (layout.dropped.empty() && std::none_of(along.begin(), along.end(), closed)) return;
   Guard all{Guard::kShared, -1};
   all.value = guard_value(all);
@@ -89,7 +82,7 @@ double Execution::guard_value(const Guard& g) {
       return kernel.sliding_inertia(layout, g.contact);
     case Guard::kShared: {
       double scale = 0;
-      const double value = spare_force(kernel.terms(), s.x, mode, beside(mode, s.x), scale);
+      const double value = spare_force(kernel.terms(), s.x, mode, beside(mode, s), scale);
       return std::isfinite(value) ? value / scale : -1;
     }
   }
@@ -113,17 +106,6 @@ void Execution::read_guards() {
   }
 }
 
-double Execution::guard_at(const Guard& g, double at, VectorXd& state, VectorXd& rate) {
-  solver.dense(at, state);
-  if (g.kind == Guard::kGap) {
-    system.gaps(state.head(q.size()), phi, joint_gap);
-    if (phi.size() != contacts()) kernel.evaluate(at, state.head(q.size()), state.tail(v.size()));
-    return phi[g.contact];
-  }
-  if (!flow(at, state, rate)) return 0;
-  return guard_value(g);
-}
-
 void Execution::advance() {
   if (stormy) {
     if (o.strict || !weather()) storm();
@@ -132,7 +114,10 @@ void Execution::advance() {
   if (hop()) return;
   begins = false;
   trouble.clear();
-  const ode::StepStatus status = solver.step(field(), o.end);
+  bends.resize(0);
+  elsewhere = false;
+  glimpsed = HUGE_VAL;
+  const ode::StepStatus status = solver.step(watched_field(), o.end);
   if (status != ode::StepStatus::kAccepted) {
     const std::string why = trouble;
     kernel.evaluate(solver.t_old(), solver.x_old().head(q.size()), solver.x_old().tail(v.size()));
@@ -155,13 +140,12 @@ void Execution::advance() {
   }
   double first = HUGE_VAL;
   int which = -1;
-  bool looked = false;
   for (std::size_t i = 0; i < guards.size(); ++i) {
-    const double at = first_crossing(guards[i], ends[i], gap_rates[i], rates[i], looked);
+    const double at = first_crossing(guards[i], ends[i], gap_rates[i], rates[i]);
     if (at < first) first = at, which = static_cast<int>(i);
   }
   if (which < 0) {
-    accept(ends, rates, looked);
+    accept(ends, rates);
     return;
   }
   take_event(guards[which], first);
@@ -180,64 +164,14 @@ bool Execution::jams() {
   return true;
 }
 
-double Execution::first_crossing(const Guard& g, double end, double rate0, double rate1,
-                                 bool& looked) {
-  const double t0 = solver.t_old(), t1 = solver.t(), h = t1 - t0;
-  const double zero = zero_of(g);
-  VectorXd state(x.size()), rate(x.size());
-  double from = t0, value = g.value;
-  if (g.kind == Guard::kPressed && !g.armed)
-    return HUGE_VAL;  // it has been so since the last event
-  if (g.muted && !g.armed) {
-    // it touches without an event; but nothing passes through
-    const bool shared = g.kind == Guard::kShared;
-    const double through = shared ? kShared : kThrough;
-    const bool enters =
-        end < -through && g.value > -through &&
-        (shared || (g.kind == Guard::kGap && !kernel.on_limb(g.contact) && rate1 < 0));
-    if (!enters) return HUGE_VAL;
-    looked = true;
-    return root([&](double at) { return guard_at(g, at, state, rate) + through; }, t0, t1,
-                g.value + through, end + through)
-        .second;
-  }
-  if (end >= -zero) {
-    // a gap that closes and opens again within the step
-    if (g.kind != Guard::kGap || !(rate0 < 0 && rate1 > 0) || !g.armed) return HUGE_VAL;
-    const double dip = g.value + 0.25 * h * rate0, other = end - 0.25 * h * rate1;
-    if (std::min(dip, other) > 0) return HUGE_VAL;
-    looked = true;
-    const auto gap_rate = [&](double at) {
-      solver.dense(at, state);
-      (void)flow(at, state, rate);
-      return kernel.normal_velocity(g.contact);
-    };
-    const double lowest = root(gap_rate, t0, t1, rate0, rate1).second;
-    const double least = guard_at(g, lowest, state, rate);
-    if (least >= -zero) return HUGE_VAL;
-    return root([&](double at) { return guard_at(g, at, state, rate); }, t0, lowest, g.value, least)
-        .second;
-  }
-  looked = true;
-  if (!(value > zero)) {
-    // it began at zero: find where it was above, if it ever was
-    for (int part = 1; part <= 24 && !(value > 0); ++part) {
-      from = t0 + h * std::ldexp(1.0, -part);
-      value = guard_at(g, from, state, rate);
-    }
-    if (!(value > 0)) return t0;
-  }
-  return root([&](double at) { return guard_at(g, at, state, rate); }, from, t1, value, end).second;
-}
-
-void Execution::accept(const std::vector<double>& ends, const std::vector<double>& rates,
-                       bool looked) {
+void Execution::accept(const std::vector<double>& ends, const std::vector<double>& rates) {
   record_between(solver.t());
+  measure_between(solver.t());
   since_impact += solver.t() - t;
   if (solver.t() - t > stride) stride = 0;
   t = solver.t();
   q = solver.x().head(q.size()), v = solver.x().tail(v.size());
-  if (looked) {
+  if (elsewhere) {
     VectorXd rate(x.size());
     flow(t, solver.x(), rate);
   }
@@ -311,34 +245,20 @@ void Execution::measure_drift() {
 }
 
 void Execution::take_event(const Guard& g, double at) {
-  record_between(at);
   const bool moved = at > solver.t_old();
   const double before = t;
-  if (moved) {
-    solver.shorten(field(), at);
-    t = at;
-    q = solver.x().head(q.size()), v = solver.x().tail(v.size());
-  } else {
-    t = solver.t_old();
-    q = solver.x_old().head(q.size()), v = solver.x_old().tail(v.size());
-  }
+  if (moved)
+    land(g, at);
+  else
+    t = solver.t_old(), q = solver.x_old().head(q.size()), v = solver.x_old().tail(v.size());
+  record_between(t);
+  if (moved) measure_between(solver.t());
   kernel.move_limbs(layout, t, q, v);
   kernel.evaluate(t, q, v);
+  since_impact += t - before;
   if (moved && g.kind != Guard::kGap && turns(o.simultaneous)) return;
   Mode touching = mode;
-  if (g.kind == Guard::kGap) {
-    // the state of full order touches a little earlier or later
-    const double gap = kernel.terms().contacts[g.contact].phi;
-    const double cn = kernel.normal_velocity(g.contact);
-    if (moved && std::abs(cn) > 1e-3) {
-      const double later = -gap / cn;
-      t += later;
-      q += later * v;
-      v += later * solver.dxdt().tail(v.size());
-    }
-    touching[g.contact] = Grip::kSlide;
-  }
-  since_impact += t - before;
+  if (g.kind == Guard::kGap) touching[g.contact] = Grip::kSlide;
   if (g.kind == Guard::kRest) touching[g.contact] = Grip::kStick;
   const Guard::Kind kind = g.kind;
   const int contact = g.contact;
@@ -350,6 +270,28 @@ void Execution::take_event(const Guard& g, double at) {
   if (futile < 3) return;
   for (Guard& again : guards)
     again.muted = again.muted || (again.kind == kind && again.contact == contact);
+}
+
+void Execution::land(const Guard& g, double at) {
+  const double begin = solver.t_old(), end = solver.t();
+  double later = 0;
+  for (int attempt = 0; attempt < kLandings; ++attempt) {
+    solver.shorten(field(), at);
+    q = solver.x().head(q.size()), v = solver.x().tail(v.size());
+    if (g.kind != Guard::kGap) break;
+    // the state of full order touches a little earlier or later than dense output said
+    kernel.move_limbs(layout, at, q, v);
+    kernel.evaluate(at, q, v);
+    later = -kernel.terms().contacts[g.contact].phi / kernel.normal_velocity(g.contact);
+    if (!(std::abs(later) <= kLate * (end - begin))) later = 0;  // it grazes: close() does the rest
+    const double next = std::clamp(at + later, begin, end);
+    const bool near = !(next > begin) || std::abs(next - at) <= kSlightly * (at - begin);
+    if (near || attempt + 1 == kLandings) break;
+    at = next;
+  }
+  t = std::clamp(at + later, begin, end);
+  q += (t - at) * v;
+  v += (t - at) * solver.dxdt().tail(v.size());
 }
 
 void Execution::close(const Mode& touching, const Guard& g) {

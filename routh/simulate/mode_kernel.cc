@@ -14,6 +14,12 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr int kMostClosings = 6;
+constexpr double kRounding = 1e-13;  // of terms that cancel
+/// Rows that depend on each other this nearly, as those of a loop that lies flat, are closed as far
+/// as they agree: the rest would move bodies ten thousand times as far as it is open, and lift them.
+constexpr double kDepends = 1e-4;
+
 double friction_sign(Grip grip) {
   return grip == Grip::kSlidePositive ? -1 : grip == Grip::kSlideNegative ? 1 : 0;
 }
@@ -100,6 +106,8 @@ bool ModeKernel::solve(const Layout& layout, Response& s) {
 
   s.x.resize(nv);
   for (int i = 0; i < nv; ++i) s.x[i] = saddle_.x(i);
+  s.joint.resize(joints);
+  for (int r = 0; r < joints; ++r) s.joint[r] = saddle_.lambda(r);
   s.normal.setZero(m);
   s.tangential.setZero(m);
   s.grip.setZero(m);
@@ -118,6 +126,22 @@ bool ModeKernel::solve(const Layout& layout, Response& s) {
       s.grip[d.kept] += d.ratio * terms_.contacts[d.contact].mu * s.normal[d.contact];
   }
   return std::isfinite(s.x.sum());
+}
+
+double ModeKernel::rounding(const Response& s, const Eigen::RowVectorXd& row) const {
+  double sum = 0;
+  for (Eigen::Index i = 0; i < row.size(); ++i) {
+    if (row[i] == 0 || !(terms_.M(i, i) > 0)) continue;
+    double push = std::abs(push_[i]);
+    for (Eigen::Index r = 0; r < s.joint.size(); ++r) push += std::abs(terms_.A(r, i) * s.joint[r]);
+    for (std::size_t k = 0; k < terms_.contacts.size(); ++k) {
+      if (s.normal[k] == 0 && s.tangential[k] == 0) continue;
+      const Contact& c = terms_.contacts[k];
+      push += std::abs(c.Jn[i] * s.normal[k]) + std::abs(c.Jt(0, i) * s.tangential[k]);
+    }
+    sum += std::abs(row[i]) * push / terms_.M(i, i);
+  }
+  return kRounding * sum;
 }
 
 bool ModeKernel::forces(const Layout& layout, Response& solution) {
@@ -190,8 +214,11 @@ bool ModeKernel::flow(const Layout& layout, double t, const VectorXd& x, VectorX
 
 void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& v) {
   move_limbs(layout, t, q, v);
-  // positions: Newton's method, each time by the shortest motion as inertia measures it
-  for (int iteration = 0; iteration < 5; ++iteration) {
+  // positions: Newton's method, each time by the shortest motion as inertia measures it, as long as
+  // that closes what is open
+  VectorXd before;
+  double open = HUGE_VAL;
+  for (int iteration = 0; iteration < kMostClosings; ++iteration) {
     evaluate(t, q, v);
     const Eigen::Index joints = terms_.A.rows(),
                        normals = static_cast<Eigen::Index>(layout.normals.size());
@@ -207,7 +234,17 @@ void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& 
     if (gap.isZero(0)) break;
     const VectorXd unit = scales();
     A = (A * unit.asDiagonal()).eval();
-    q -= unit.cwiseProduct(linear::least_squares(A, gap));
+    for (Eigen::Index r = 0; r < A.rows(); ++r) {
+      const double length = A.row(r).norm();
+      if (length > 0) A.row(r) /= length, gap[r] /= length;
+    }
+    const double now = gap.lpNorm<Eigen::Infinity>();
+    if (!(now < 0.5 * open)) {
+      if (now > open) evaluate(t, q = before, v);
+      break;
+    }
+    open = now, before = q;
+    q -= unit.cwiseProduct(linear::least_squares(A, MatrixXd(gap), kDepends).col(0));
   }
   // velocities: the plastic map without friction changes nothing but what the rows forbid
   Layout without_friction = layout;

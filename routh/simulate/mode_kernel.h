@@ -55,6 +55,7 @@ class ModeKernel {
     Eigen::VectorXd x;                   ///< v̇ or v⁺
     Eigen::VectorXd normal, tangential;  ///< of all contacts, zero where there is no row
     Eigen::VectorXd grip;                ///< of all contacts: what friction can hold, μ λn
+    Eigen::VectorXd joint;               ///< multipliers of the joints
     double scale = 0;                    ///< the largest force or impulse around
   };
 
@@ -77,6 +78,9 @@ class ModeKernel {
   /// False when the system is singular.
   bool forces(const Layout& layout, Response& solution);
   bool impulses(const Layout& layout, double dt_pseudo, Response& solution);
+
+  /// What rounding may leave of x along a row where forces cancel each other.
+  double rounding(const Response& solution, const Eigen::RowVectorXd& row) const;
 
   /// Normal acceleration per normal force of a sliding contact while the other constraints of the
   /// layout hold. Not positive: friction presses it on harder than the force pushes it out
