@@ -58,5 +58,6 @@ set(ROUTH_PRIVATE_HEADERS
   simulate/parallel.h
   simulate/root.h
   simulate/shared_forces.h
+  simulate/step_derivative.h
   simulate/stepper.h
   simulate/zeno.h)
