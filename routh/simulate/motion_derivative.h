@@ -47,8 +47,8 @@ struct [[nodiscard]] MotionDerivative {
 /// mass, and for coordinates that are not as many as velocities.
 MotionDerivative derivative(const System& system, const State& start, HybridOptions options);
 
-/// Of time-stepping, x = (q, v) where changes of q are velocities times a time: of one step where
-/// options.end is h, of a motion the product of its steps. The derivative is that of the steps as
+/// Of time-stepping, x = (q, v), v that of P3 (4.11) and changes of q velocities times a time: of one
+/// step where options.end is h, of a motion the product of its steps. The derivative is that of the steps as
 /// they are taken, stabilisation included, as long as no contact changes what it does in a step:
 /// contacts that press stay closed, open ones stay open. A contact at the border of two modes is
 /// named, and D is that on one side of it. With `detection` an impact inside a step has none; where
