@@ -47,13 +47,14 @@ struct [[nodiscard]] MotionDerivative {
 /// mass, and for coordinates that are not as many as velocities.
 MotionDerivative derivative(const System& system, const State& start, HybridOptions options);
 
-/// Of time-stepping, x = (q, v), v that of P3 (4.11) and changes of q velocities times a time: of one
-/// step where options.end is h, of a motion the product of its steps. The derivative is that of the steps as
-/// they are taken, stabilisation included, as long as no contact changes what it does in a step:
-/// contacts that press stay closed, open ones stay open. A contact at the border of two modes is
-/// named, and D is that on one side of it. With `detection` an impact inside a step has none; where
-/// the step takes its impacts in (α = 1 without detection, as models do) they are contact modes
-/// like others. Systems without masses of bodies leave `masses` out. Throws as simulate() does.
+/// Of time-stepping, x = (q, v), v that of P3 (4.11) and changes of q velocities times a time: of
+/// one step where options.end is h, of a motion the product of its steps. The derivative is that of
+/// the steps as they are taken, stabilisation included, as long as no contact changes what it does
+/// in a step: contacts that press stay closed, open ones stay open (what pushing a closed one open
+/// costs in energy is not part of it). A contact at the border of two modes is named, and D is that
+/// on one side of it. With `detection` an impact inside a step has none; where the step takes its
+/// impacts in (α = 1 without detection, as models do) they are contact modes like others. Systems
+/// without masses of bodies leave `masses` out. Throws as simulate() does.
 MotionDerivative derivative(const System& system, const State& start,
                             const TimeSteppingOptions& options, const Masses& masses = {});
 
