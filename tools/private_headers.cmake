@@ -22,6 +22,7 @@ set(ROUTH_PRIVATE_HEADERS
   impact/step_table.h
   impact/stepwise.h
   impact/two_phases.h
+  impact/usual_step.h
   impact/walk_lane.h
   impact/witness_rounds.h
   impact/witness_search.h
