@@ -185,7 +185,7 @@ TEST(StepDerivative, AContactAtTheBorderOfTwoModesIsNamed) {
 TEST(StepDerivative, OfAClosedLoopThatStaysClosedAgreesWithDifferences) {
   const io::Scenario s = io::load_scenario("four-bar");
   const System& system = *s.moving();
-  const State on = simulate(system, {0, s.q, s.v}, {.h = 5e-3, .end = 0.3}).final;
+  const State on = project_joints(system, {0, s.q, s.v});  // in the air
   for (const double alpha : {0.5, 1.0}) {
     const TimeSteppingOptions some{.h = 5e-3, .alpha = alpha, .end = 2e-2};
     const MotionDerivative d = derivative(system, {0, on.q, on.v}, some);
@@ -193,7 +193,7 @@ TEST(StepDerivative, OfAClosedLoopThatStaysClosedAgreesWithDifferences) {
     const VectorXd x = stacked(on.q, on.v);
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       // to the nearest states whose joints are closed
-      constexpr double kWidth = 1e-4;
+      constexpr double kWidth = 1e-5;
       VectorXd beside[2], ends[2];
       for (const int side : {0, 1}) {
         const VectorXd by = x + (side ? -kWidth : kWidth) * VectorXd::Unit(x.size(), j);
