@@ -13,7 +13,7 @@ namespace routh::fuzz {
 inline void apply_laws(const io::ImpactCase& impact) {
   const ImpactProblem& p = impact.problem();
   if (p.contacts() > 12) return;
-  (void)friction_cone(impact.reduced.Mdag, impact.reduced.J, p);
+  (void)friction_cone(impact.reduced.J, impact.reduced.W, p);
   (void)redundancy(p);
   const io::ImpactReport all =
       io::report_all(impact, {.effort = 0.01,

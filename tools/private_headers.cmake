@@ -22,6 +22,7 @@ set(ROUTH_PRIVATE_HEADERS
   impact/step_table.h
   impact/stepwise.h
   impact/two_phases.h
+  impact/usual_step.h
   impact/walk_lane.h
   impact/witness_rounds.h
   impact/witness_search.h
@@ -58,5 +59,6 @@ set(ROUTH_PRIVATE_HEADERS
   simulate/parallel.h
   simulate/root.h
   simulate/shared_forces.h
+  simulate/step_derivative.h
   simulate/stepper.h
   simulate/zeno.h)

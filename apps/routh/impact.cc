@@ -181,7 +181,7 @@ int run_impact(ImpactArguments& a) {
                  static_cast<double>(std::min(
                      asking.keep, asking.samples.value_or(impact.scenario.run.impact.samples))));
   if (tables || a.sharing.wanted()) asking.sampler = sampler(impact, a, rows);
-  if (!friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed)
+  if (!friction_cone(impact.reduced.J, impact.reduced.W, impact.problem()).pointed)
     warn(
         "routh: warning: the friction cone is not pointed: the contacts can jam and laws may not "
         "end\n");

@@ -66,7 +66,7 @@ std::vector<Scope> all_scopes() {
        {"hybrid"}},
       {"simulate", kMethod, {"--exact", "--contact-damping"}, {"event-selected"}},
       {"simulate", kMethod, {"--eps"}, {"event-selected without --exact"}},
-      {"simulate", kMethod, {"--derivative"}, {"hybrid", "event-selected"}},
+      {"simulate", kMethod, {"--derivative"}, {"time-stepping", "hybrid", "event-selected"}},
       {"simulate", kMethod, {"--stiffness"}, {"event-selected", "compliant"}},
       {"simulate", kMethod, {"--ratio", "--damping-ratio", "--impact-only"}, {"compliant"}},
       {"simulate", kMethod, {"--project"}, {"time-stepping", "hybrid", "compliant"}},

@@ -249,9 +249,10 @@ void add_simulate(CLI::App& app, Session& session) {
                 "of each contact [N/m] (default: 1e4 and 1e6)")
       ->check(positive("a stiffness"));
   add_compliant_options(*c, *a);
-  c->add_flag("--derivative", a->derivative,
-              "how the end depends on the start, through every event: the B-derivative and its "
-              "saltation matrices");
+  c->add_flag(
+      "--derivative", a->derivative,
+      "how the end depends on the start: through every event, the B-derivative and its "
+      "saltation matrices; by time-stepping through every step, on friction and masses too");
   c->add_option("--domain", a->domain,
                 "t: over time; s: also over time and impulse, where impacts are paths, P1 (53)")
       ->check(CLI::IsMember({"t", "s"}))

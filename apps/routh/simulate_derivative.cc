@@ -11,12 +11,15 @@ namespace {
 constexpr Eigen::Index kShownStates = 8;  // of a matrix that fits a terminal
 constexpr std::size_t kShownJumps = 6;
 
-std::string matrix_text(const std::vector<std::string>& names, const Eigen::MatrixXd& m) {
+std::string matrix_text(const std::vector<std::string>& names, const std::vector<std::string>& of,
+                        const Eigen::MatrixXd& m) {
   const double largest = m.size() ? m.lpNorm<Eigen::Infinity>() : 0;
   std::size_t width = 11;
-  for (const std::string& name : names) width = std::max(width, name.size() + 1);
+  for (const auto* both : {&names, &of}) {
+    for (const std::string& name : *both) width = std::max(width, name.size() + 1);
+  }
   std::string text = fmt::format("    {:<{}}", "", width);
-  for (const std::string& name : names) text += fmt::format("{:>{}}", name, width);
+  for (const std::string& name : of) text += fmt::format("{:>{}}", name, width);
   text += '\n';
   for (Eigen::Index i = 0; i < m.rows(); ++i) {
     text += fmt::format("    {:<{}}", names[static_cast<std::size_t>(i)], width);
@@ -37,14 +40,16 @@ std::string describe_derivative(const io::Motion& motion) {
   if (d.D.rows() > kShownStates)
     return text + fmt::format("    {0} x {0}, with {1} saltation matrices; --json has them\n",
                               d.D.rows(), d.jumps.size());
-  text += matrix_text(names, d.D);
+  text += matrix_text(names, names, d.D);
+  if (!d.contacts.empty()) text += "  by friction\n" + matrix_text(names, d.contacts, d.friction);
+  if (!d.bodies.empty()) text += "  by mass\n" + matrix_text(names, d.bodies, d.mass);
   for (std::size_t k = 0; k < d.jumps.size() && k < kShownJumps; ++k) {
     const MotionJump& jump = d.jumps[k];
     std::string contacts;
     for (const int i : jump.contacts)
       contacts += (contacts.empty() ? "" : ", ") + motion.contact_name(i);
     text += fmt::format("  across {} of {} at {:.6f} s\n{}", to_string(jump.kind), contacts,
-                        jump.time, matrix_text(names, jump.matrix));
+                        jump.time, matrix_text(names, names, jump.matrix));
   }
   if (d.jumps.size() > kShownJumps)
     text += fmt::format("    .. {} more; --json has them all\n", d.jumps.size() - kShownJumps);

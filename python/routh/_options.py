@@ -33,7 +33,7 @@ _TIME = {"end", "every"}
 _OVER_S = {"domain"}
 METHOD_OPTIONS = {
     "time-stepping": _TIME | _OVER_S | {"h", "alpha", "gamma", "jacobians", "detection", "stabilise", "law",
-                              "seed", "project", "restitution"},
+                              "seed", "project", "restitution", "derivative"},
     "hybrid": _TIME | _OVER_S | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project", "derivative"},
     "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness", "derivative"},
     "compliant": _TIME | _OVER_S | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},

@@ -184,5 +184,7 @@ def test_derivatives_are_those_of_the_command():
     assert np.shape(outcome["derivative"]["velocity"]) == (4, 4)
     motion = routh.simulate("preloaded-hopper", derivative=True).to_dict()
     assert np.shape(motion["derivative"]["matrix"]) == (len(motion["derivative"]["names"]),) * 2
+    stepped = routh.simulate("four-bar", h=0.01, end=0.05, derivative=True).to_dict()["derivative"]
+    assert stepped["differentiable"] and np.shape(stepped["mass"]) == (len(stepped["names"]), len(stepped["bodies"]))
     with pytest.raises(ValueError, match="derivative does not belong to law 'set'"):
         routh.load("compass-gait").impact(law="set", derivative=True)

@@ -5,6 +5,7 @@
 
 #include "routh/impact/modes.h"
 #include "routh/impact/same_outcome.h"
+#include "routh/impact/usual_step.h"
 
 namespace routh {
 namespace {
@@ -49,11 +50,8 @@ Budget budget_of(const ImpactProblem& problem, const AmbiguityOptions& options) 
   set.draws = options.draws;
   set.threads = options.threads;
   set.device = options.device;
-  const double most = -problem.normal().minCoeff();
-  const double mobility = problem.G.diagonal().head(problem.contacts()).mean();
-  const double whole = most > 0 && mobility > 0 ? most / mobility : 1;  // stops the fastest alone
   const double part = policy::judged_step(problem.tangents, m);
-  set.step = options.step > 0 ? options.step : part * whole;
+  set.step = options.step > 0 ? options.step : part * stopping_impulse(problem);
   set.limit += static_cast<int>(40 / part);
   set.progress = [options](std::uint64_t done) {
     return !(options.stop && options.stop()) && !(options.progress && !options.progress(done));

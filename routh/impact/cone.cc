@@ -160,8 +160,9 @@ bool pointed(const ImpactProblem& problem) {
 
 namespace {
 
-FrictionCone cone_of_group(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
-  const LeastMotion least = least_motion(J * Mdag * J.transpose(), problem);
+/// Of rows J and W = M†Jᵀ.
+FrictionCone cone_of_group(const MatrixXd& J, const MatrixXd& W, const ImpactProblem& problem) {
+  const LeastMotion least = least_motion(J * W, problem);
   FrictionCone cone{.pointed = least.square > kPointed};
   if (!cone.pointed) {
     cone.jam = least.impulse;
@@ -169,9 +170,9 @@ FrictionCone cone_of_group(const MatrixXd& Mdag, const MatrixXd& J, const Impact
   }
   // the shortest r, if it proves itself: every edge moves along it; else the one of least motion
   std::vector<VectorXd> moves;
-  for (const VectorXd& edge : edges_of(problem)) moves.push_back(Mdag * (J.transpose() * edge));
+  for (const VectorXd& edge : edges_of(problem)) moves.push_back(W * edge);
   const VectorXd weights = min_norm_weights(moves);
-  VectorXd nearest = VectorXd::Zero(Mdag.rows());
+  VectorXd nearest = VectorXd::Zero(W.rows());
   for (std::size_t k = 0; k < moves.size(); ++k) nearest += weights[k] * moves[k];
   for (const VectorXd& r : {nearest, VectorXd(J.transpose() * least.impulse)}) {
     double along = HUGE_VAL;
@@ -189,23 +190,26 @@ FrictionCone cone_of_group(const MatrixXd& Mdag, const MatrixXd& J, const Impact
 
 // Groups that move different coordinates move along r without each other: the shortest r of all is
 // the sum of theirs.
-FrictionCone friction_cone(const MatrixXd& Mdag, const MatrixXd& J, const ImpactProblem& problem) {
-  const MatrixXd moves = Mdag * J.transpose();
+FrictionCone friction_cone(const MatrixXd& J, const MatrixXd& W, const ImpactProblem& problem) {
   MatrixXd touches = MatrixXd::Zero(problem.contacts(), J.cols());
   for (int i = 0; i < problem.contacts(); ++i) {
     for (const int row : problem.rows(i))
-      touches.row(i) += moves.col(row).transpose().cwiseAbs() + J.row(row).cwiseAbs();
+      touches.row(i) += W.col(row).transpose().cwiseAbs() + J.row(row).cwiseAbs();
   }
   FrictionCone cone{.pointed = true, .r = VectorXd::Zero(J.cols())};
   for (const std::vector<int>& group : groups_of(touches)) {
     const std::vector<int> rows = rows_of(problem, group);
-    const FrictionCone own = cone_of_group(Mdag, J(rows, Eigen::all), part_of(problem, group));
+    std::vector<int> moved;
+    for (int k = 0; k < touches.cols(); ++k) {
+      if ((touches(group, k).array() != 0).any()) moved.push_back(k);
+    }
+    const FrictionCone own = cone_of_group(J(rows, moved), W(moved, rows), part_of(problem, group));
     if (!own.pointed) {
       VectorXd jam = VectorXd::Zero(J.rows());
       jam(rows) = own.jam;
       return {.pointed = false, .r = {}, .jam = jam};
     }
-    cone.r += own.r;
+    cone.r(moved) += own.r;
   }
   return cone;
 }

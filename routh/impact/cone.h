@@ -21,8 +21,8 @@ struct [[nodiscard]] FrictionCone {
 /// moves by at least ‖x‖² along x, so r = x/‖x‖², and no shorter r exists, which makes the bound
 /// (78) as small as it can be. x = 0 means that the cone is not pointed; that is decided in the
 /// metric of kinetic energy, which knows no units. Friction, edges and the order of the rows of J
-/// are those of `problem`.
-FrictionCone friction_cone(const Eigen::MatrixXd& Mdag, const Eigen::MatrixXd& J,
+/// are those of `problem`; W is M†Jᵀ.
+FrictionCone friction_cone(const Eigen::MatrixXd& J, const Eigen::MatrixXd& W,
                            const ImpactProblem& problem);
 /// The same decision from G alone.
 bool pointed(const ImpactProblem& problem);

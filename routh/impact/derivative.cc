@@ -34,7 +34,7 @@ std::vector<int> braking_edges(const MatrixXd& D, const VectorXd& slip) {
 
 OutcomeDerivative::OutcomeDerivative(const ImpactProblem& problem, const Outcome& outcome)
     : G_(problem.G), impulse_(outcome.impulse) {
-  validate(problem);
+  validate(problem, false);
   if (problem.bounces())
     throw std::invalid_argument(
         "derivative: contacts with a coefficient of restitution have two phases; this is for e = "

@@ -31,7 +31,7 @@ struct OutcomeChange {
 class OutcomeDerivative {
  public:
   /// Throws std::invalid_argument where the impulse is no outcome of the law, or where contacts
-  /// bounce: the law has two phases then.
+  /// bounce: the law has two phases then. G need not be symmetric: a step's is not.
   OutcomeDerivative(const ImpactProblem& problem, const Outcome& outcome);
 
   /// Contacts at the border of two modes: the outcome has a kink there, and what is given is the

@@ -70,8 +70,9 @@ constexpr int kEdges = 8;
 /// Throws std::invalid_argument where the cone is circular: what asks for edges needs some.
 Eigen::MatrixXd friction_edges(const ImpactProblem& problem);
 
-/// Throws std::invalid_argument naming the field to change.
-void validate(const ImpactProblem& problem);
+/// Throws std::invalid_argument naming the field to change. G of an implicit step need not be
+/// symmetric.
+void validate(const ImpactProblem& problem, bool symmetric = true);
 
 /// What a contact does at a given contact velocity.
 enum class ContactState {

@@ -332,7 +332,7 @@ ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
   const auto own = kAsk.find(asked.law);
   ImpactReport report = own != kAsk.end() ? own->second(impact, asked)
                                           : report_law(impact, law_named(asked.law), asked.stop);
-  report.pointed = friction_cone(impact.reduced.Mdag, impact.reduced.J, impact.problem()).pointed;
+  report.pointed = friction_cone(impact.reduced.J, impact.reduced.W, impact.problem()).pointed;
   if (asked.derivative) add_derivatives(impact, report);
   report.incomplete = report.incomplete || stopped(asked);
   if (std::optional<SetResult>& set = report.known.set; set && set->device_trouble.empty())

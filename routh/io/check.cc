@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "routh/linear/decompose.h"
+#include "routh/model/coupling.h"
 
 namespace routh::io {
 namespace {
@@ -15,7 +16,11 @@ std::optional<Termination> termination_of(const ImpactCase& impact, const Fricti
   if (impact.problem().bounces()) return {};  // the theorem is about inelastic impacts
   const Scenario& s = impact.scenario;
   Termination t{.step = s.run.impact.step};
-  t.sigma = linear::symmetric_eigenvalues(s.terms.M).minCoeff();
+  t.sigma = HUGE_VAL;
+  for (const std::vector<int>& group : uncoupled(s.terms.M, Eigen::MatrixXd())) {
+    const Eigen::MatrixXd own = s.terms.M(group, group);
+    t.sigma = std::min(t.sigma, linear::symmetric_eigenvalues(own).minCoeff());
+  }
   if (!cone.pointed || t.sigma <= 1e-14 * s.terms.M.cwiseAbs().maxCoeff()) return {};
   t.r_norm = cone.r.norm();
   t.c = termination_constant(cone, impact.problem().contacts(), t.step, t.sigma);
@@ -91,7 +96,7 @@ std::vector<Worst> worst_of(const ImpactCase& impact, const Ambiguity& known) {
 CheckReport check(const ImpactCase& impact, const AmbiguityOptions& options) {
   const ImpactProblem& p = impact.problem();
   CheckReport report{.known = ambiguity(p, options),
-                     .cone = friction_cone(impact.reduced.Mdag, impact.reduced.J, p),
+                     .cone = friction_cone(impact.reduced.J, impact.reduced.W, p),
                      .redundant = redundancy(p),
                      .edges = options.edges};
   report.termination = termination_of(impact, report.cone);

@@ -376,8 +376,9 @@ std::vector<Entry> entries_of(const ImpactCase& impact, const ImpactFigure& figu
 }
 
 /// How high a legend is in pixels: as many entries side by side as fit, all as wide as the longest.
+/// gnuplot gives each letter the width of a digit, and leaves out what does not fit.
 double legend_height(const std::vector<Entry>& entries, double width) {
-  constexpr double kLetter = 8.8, kSample = 76, kRow = 17;
+  constexpr double kLetter = 10.2, kSample = 70, kRow = 17;
   std::size_t longest = 0;
   for (const Entry& entry : entries) longest = std::max(longest, entry.title.size());
   const double each = kLetter * static_cast<double>(longest) + kSample;

@@ -46,6 +46,8 @@ Simulated simulate_time_stepping(const Scenario& scenario, const State& start,
                   {"tolerance", o.tolerance},
                   {"law", course.law.empty() ? "simultaneous" : course.law}}};
   if (course.law == "set") done.options["seed"] = course.seed;
+  if (course.derivative)
+    done.derivative = derivative(*scenario.moving(), start, options, masses_of(scenario));
   // at the instant of a collision the other contacts are closed to the order of the scheme
   done.inclusion = {.gap = std::max(1e-6, 4 * o.h * o.h), .slow = o.h};
   return done;

@@ -22,7 +22,7 @@ struct Course {
   std::string law;            ///< of impacts: time-stepping, hybrid
   std::uint64_t seed = 0;     ///< of the law set
   bool impulses = false;      ///< record those of the contact forces
-  bool derivative = false;    ///< of the end by the start: hybrid, event-selected
+  bool derivative = false;    ///< of the end by the start; not of compliant contacts
   // time-stepping
   double step = 0;  ///< h [s]
   std::optional<double> alpha, gamma;

@@ -265,9 +265,7 @@ Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& conta
   return scenario.model()->relative_velocity(contact, scenario.q, v);
 }
 
-std::vector<MassSlope> model_masses(const Scenario& scenario) {
-  return mujoco::mass_slopes(*scenario.model(), scenario.q);
-}
+Masses model_masses(const Scenario& scenario) { return mujoco::masses(*scenario.model()); }
 
 MujocoOutcome mujoco_outcome(const Scenario& scenario, const std::vector<int>& contacts,
                              std::optional<double> time_constant) {
@@ -321,7 +319,7 @@ std::vector<Surface> surfaces(const Scenario&, const VectorXd&, int) {
 Eigen::Vector3d relative_velocity(const Scenario&, const Contact&, const VectorXd&) {
   throw InputError(kModelsMissing);
 }
-std::vector<MassSlope> model_masses(const Scenario&) { throw InputError(kModelsMissing); }
+Masses model_masses(const Scenario&) { throw InputError(kModelsMissing); }
 MujocoOutcome mujoco_outcome(const Scenario&, const std::vector<int>&, std::optional<double>) {
   throw InputError(kModelsMissing);
 }

@@ -34,8 +34,8 @@ std::vector<Surface> surfaces(const Scenario& scenario, const Eigen::VectorXd& q
 Eigen::Vector3d relative_velocity(const Scenario& scenario, const Contact& contact,
                                   const Eigen::VectorXd& v);
 
-/// How the inertia grows with the mass of each body.
-std::vector<MassSlope> model_masses(const Scenario& scenario);
+/// Its bodies with mass.
+Masses model_masses(const Scenario& scenario);
 
 /// What MuJoCo itself makes of the impact at the start of the scenario.
 struct MujocoOutcome {

@@ -26,6 +26,10 @@ double Motion::largest_gain() const {
 std::vector<std::string> Motion::state_names() const {
   std::vector<std::string> names = scenario.coordinates;
   const auto rows = static_cast<std::size_t>(derivative ? derivative->D.rows() : 0);
+  if (scenario.model()) {  // along unit velocities, then of these
+    names = scenario.velocities;
+    for (const std::string& name : scenario.velocities) names.push_back("v." + name);
+  }
   // a state of its own, or coordinates with their velocities, and time where contacts are springs
   if (names.size() < rows) {
     for (const std::string& name : scenario.coordinates) names.push_back("d/dt " + name);
@@ -41,6 +45,11 @@ static Json derivative_json(const Motion& motion) {
          {"differentiable", d.differentiable},
          {"message", d.message},
          {"jumps", Json::array()}};
+  if (motion.trajectory.stepping())
+    j.update({{"friction", rows(d.friction)},
+              {"contacts", d.contacts},
+              {"mass", rows(d.mass)},
+              {"bodies", d.bodies}});
   for (const MotionJump& jump : d.jumps) {
     Json of{{"time", jump.time},
             {"event", std::string(to_string(jump.kind))},

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "routh/impact/same_outcome.h"
+#include "routh/impact/usual_step.h"
 #include "routh/io/document.h"
 #include "routh/linear/decompose.h"
 
@@ -111,11 +112,8 @@ ImpactCase impact_case(Scenario scenario) {
   ImpactProblem& p = impact.reduced.problem;
   p.edges = s.run.edges.value_or(0);
   p.restitution = s.run.restitution;
-  if (s.run.impact.step <= 0) {
-    impact.scenario.run.impact.step =
-        impact.approaching() ? -p.normal().minCoeff() / p.G.diagonal().head(p.contacts()).mean()
-                             : 1;
-  }
+  if (s.run.impact.step <= 0)
+    impact.scenario.run.impact.step = impact.approaching() ? stopping_impulse(p) : 1;
   return impact;
 }
 

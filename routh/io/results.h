@@ -123,6 +123,9 @@ ImpactReport report_witnesses(const ImpactCase& impact, const Questions& questio
 /// there twice.
 std::vector<OutcomeRow> law_paths(const ImpactCase& impact);
 
+/// Bodies by whose mass a scenario is differentiated; none of matrices.
+Masses masses_of(const Scenario& scenario);
+
 /// How the outcomes of the simultaneous law among those of a report depend on velocities, friction
 /// and masses, and on the configuration.
 void add_derivatives(const ImpactCase& impact, ImpactReport& report);

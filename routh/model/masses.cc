@@ -1,30 +1,35 @@
 #include "routh/model/masses.h"
 
+#include <memory>
+
 namespace routh {
 
-using Eigen::MatrixXd;
-using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-/// dM = JcᵀJc: a column of Jc is how the centre moves at unit velocity of a coordinate.
-std::vector<MassSlope> mass_slopes(const PlanarMechanism& mechanism, const VectorXd& q) {
-  const auto n = static_cast<Eigen::Index>(mechanism.bodies().size());
-  const Eigen::Index nv = mechanism.nv();
-  MatrixXd moves(2 * n, nv);
-  for (Eigen::Index k = 0; k < nv; ++k) {
-    const std::vector<Frame> frames = mechanism.frames(q, VectorXd::Unit(nv, k));
-    for (Eigen::Index b = 0; b < n; ++b) {
-      const Vector2d r = frames[b].turn(mechanism.bodies()[b].centre);
-      moves.block<2, 1>(2 * b, k) = frames[b].velocity + frames[b].omega * Vector2d(-r.y(), r.x());
-    }
-  }
-  std::vector<MassSlope> slopes;
-  for (Eigen::Index b = 0; b < n; ++b) {
-    const MatrixXd Jc = moves.middleRows(2 * b, 2);
+Masses masses(const PlanarMechanism& mechanism) {
+  const auto own = std::make_shared<PlanarMechanism>(mechanism);
+  const VectorXd rest = VectorXd::Zero(mechanism.nv());
+  const Eigen::MatrixXd M = mechanism.terms(rest, rest).M;
+  Masses all{.by = 0};
+  std::vector<int> places;
+  const auto count = static_cast<int>(mechanism.bodies().size());
+  for (int b = 0; b < count; ++b) {
     const Body& body = mechanism.bodies()[b];
-    if (body.mass > 0 && !Jc.isZero(0)) slopes.push_back({body.name, Jc.transpose() * Jc});
+    if (body.mass == 0) continue;
+    own->set_mass(b, 2 * body.mass);
+    if (own->terms(rest, rest).M != M) {
+      all.bodies.push_back(body.name);
+      all.by += body.mass;
+      places.push_back(b);
+    }
+    own->set_mass(b, body.mass);
   }
-  return slopes;
+  all.heavier = [own, places, by = all.by,
+                 was = mechanism.bodies()](std::size_t k) -> const System& {
+    for (const int b : places) own->set_mass(b, was[b].mass + (b == places[k] ? by : 0));
+    return *own;
+  };
+  return all;
 }
 
 }  // namespace routh

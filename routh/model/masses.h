@@ -1,6 +1,7 @@
 #pragma once
 
-#include <Eigen/Core>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,17 @@
 
 namespace routh {
 
-/// How M grows with the mass of a body whose inertia about its own centre of mass stays.
-struct MassSlope {
-  std::string body;
-  Eigen::MatrixXd dM;  ///< nv x nv, per kg
+/// Bodies by whose mass motions and impacts are differentiated. The inertia of a body about its own
+/// centre of mass stays: then M, forces and their derivatives are affine in its mass, and what
+/// `by` more makes of them is their derivative, with no error but rounding.
+struct Masses {
+  std::vector<std::string> bodies;  ///< those that move and have mass, in order
+  double by = 1;                    ///< [kg] of all of them together: nothing drowns beside it
+  /// The system with one of them heavier by that much; until the next call, and for one thread.
+  std::function<const System&(std::size_t body)> heavier;
 };
 
-/// Of each body that moves and has mass, in order. Models of MuJoCo: routh/mujoco/masses.h.
-std::vector<MassSlope> mass_slopes(const PlanarMechanism& mechanism, const Eigen::VectorXd& q);
+/// Of models of MuJoCo: routh/mujoco/masses.h.
+Masses masses(const PlanarMechanism& mechanism);
 
 }  // namespace routh

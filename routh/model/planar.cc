@@ -19,6 +19,9 @@ namespace {
 [[noreturn]] void fail(const std::string& name, const std::string& what) {
   throw std::invalid_argument("body '" + name + "': " + what);
 }
+void check_mass(const std::string& name, double mass) {
+  if (!(mass >= 0) || !std::isfinite(mass)) fail(name, "mass must not be negative");
+}
 void require_not_negative(const std::string& owner, const char* field, double value) {
   if (!(value >= 0) || !std::isfinite(value))
     throw std::invalid_argument(owner + ": " + field + " must be a number that is not negative");
@@ -35,7 +38,7 @@ int PlanarMechanism::add(Body body) {
     fail(body.name, "its parent must be added before it");
   if (body.joint == Joint::kFloating && body.parent != kWorld)
     fail(body.name, "a floating body has no parent");
-  if (!(body.mass >= 0) || !std::isfinite(body.mass)) fail(body.name, "mass must not be negative");
+  check_mass(body.name, body.mass);
   if (!(body.inertia >= 0) || !std::isfinite(body.inertia))
     fail(body.name, "inertia must not be negative");
   if (body.joint == Joint::kPrismatic && !(body.axis.norm() > 0))
@@ -68,6 +71,11 @@ int PlanarMechanism::add(Body body) {
   moves_.push_back(std::move(moves));
   bodies_.push_back(std::move(body));
   return index;
+}
+
+void PlanarMechanism::set_mass(int body, double mass) {
+  check_mass(bodies_.at(body).name, mass);
+  bodies_[body].mass = mass;
 }
 
 void PlanarMechanism::check_body(const std::string& what, int body) const {

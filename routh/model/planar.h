@@ -178,6 +178,9 @@ class PlanarMechanism : public System {
   int add(Input input);
   int add(ContactPair contact);
 
+  /// Its inertia stays. Throws std::invalid_argument where it is negative.
+  void set_mass(int body, double mass);
+
   Eigen::Vector2d gravity{0, -9.81};
 
   int nq() const override { return nv(); }

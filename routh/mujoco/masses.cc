@@ -1,26 +1,56 @@
 #include "routh/mujoco/masses.h"
 
-#include <algorithm>
-
-#include "routh/mujoco/dialect.h"
-#include "routh/mujoco/model.h"
+#include "routh/mujoco/impl.h"
 
 namespace routh::mujoco {
+namespace {
 
-std::vector<MassSlope> mass_slopes(const System& system, const Eigen::VectorXd& q) {
-  const mjModel& m = *system.model();
-  const DataPtr data = make_data(m);
-  std::copy(q.begin(), q.end(), data->qpos);
-  mj_kinematics(&m, data.get());
-  mj_comPos(&m, data.get());
-  std::vector<MassSlope> slopes;
-  Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> Jc(3, m.nv);
+/// A model whose bodies have masses of their own; all else is shared.
+struct Reweighed {
+  std::shared_ptr<const mjModel> of;
+  mjModel model;
+  std::vector<mjtNum> mass, subtree;
+
+  explicit Reweighed(std::shared_ptr<const mjModel> original)
+      : of(std::move(original)), model(*of) {
+    weigh(0, 0);
+    model.body_mass = mass.data();
+    model.body_subtreemass = subtree.data();
+  }
+  /// As it was, but for one body.
+  void weigh(int body, double more) {
+    mass.assign(of->body_mass, of->body_mass + of->nbody);
+    subtree.assign(of->body_subtreemass, of->body_subtreemass + of->nbody);
+    mass[body] += more;
+    for (int b = body; b > 0; b = of->body_parentid[b]) subtree[b] += more;
+    subtree[0] += more;
+  }
+};
+
+}  // namespace
+
+Masses masses(const System& system) {
+  const Loaded& loaded = *system.impl_->loaded;
+  const auto own = std::make_shared<Reweighed>(loaded.original);
+  auto impl =
+      std::make_unique<System::Impl>(prepare({own, &own->model}, loaded.reach, loaded.warning));
+  impl->inputs = system.impl_->inputs;
+  const std::shared_ptr<System> heavier(new System(std::move(impl)));
+
+  const mjModel& m = *own->of;
+  Masses all{.by = 0};
+  std::vector<int> places;
   for (int b = 1; b < m.nbody; ++b) {
     if (m.body_mass[b] == 0 || m.body_weldid[b] == 0) continue;
-    mj_jacBodyCom(&m, data.get(), Jc.data(), nullptr, b);
-    slopes.push_back({body_name(m, b), Jc.transpose() * Jc});
+    all.bodies.push_back(body_name(m, b));
+    all.by += m.body_mass[b];
+    places.push_back(b);
   }
-  return slopes;
+  all.heavier = [own, heavier, places, by = all.by](std::size_t k) -> const routh::System& {
+    own->weigh(places[k], by);
+    return *heavier;
+  };
+  return all;
 }
 
 }  // namespace routh::mujoco

@@ -11,6 +11,10 @@
 
 struct mjModel_;
 
+namespace routh {
+struct Masses;
+}
+
 /// Models in MuJoCo's MJCF or in URDF as mechanisms. MuJoCo reads the file, computes inertia and
 /// forces, and detects collisions; its soft constraints become rigid ones:
 ///
@@ -131,6 +135,7 @@ class System final : public routh::System {
   const mjModel_* model() const;
 
  private:
+  friend Masses masses(const System& system);  // masses.h
   struct Impl;
   explicit System(std::unique_ptr<Impl> impl);
   void read_restitution();

@@ -54,17 +54,18 @@ ImpactDerivative derivative(const ReducedImpact& reduced, const Outcome& outcome
 
 ImpactDerivative derivative(const System& system, const VectorXd& q, const VectorXd& v,
                             const ReducedImpact& reduced, const Outcome& outcome,
-                            const std::vector<MassSlope>& masses) {
+                            const Masses& masses) {
   const Terms terms = system.terms(q, v);
   ImpactDerivative d = derivative(reduced, outcome);
   const OutcomeDerivative of(reduced.problem, outcome);
   const Eigen::Index nv = v.size();
 
   // W and G with the inertia: dW = -M† dM W, dG = -Wᵀ dM W
-  d.mass.resize(nv, static_cast<Eigen::Index>(masses.size()));
-  for (std::size_t b = 0; b < masses.size(); ++b) {
-    const MatrixXd heavier = masses[b].dM * reduced.W;
-    d.bodies.push_back(masses[b].body);
+  d.bodies = masses.bodies;
+  d.mass.resize(nv, std::ssize(masses.bodies));
+  for (std::size_t b = 0; b < masses.bodies.size(); ++b) {
+    const MatrixXd dM = (masses.heavier(b).terms(q, v).M - terms.M) / masses.by;
+    const MatrixXd heavier = dM * reduced.W;
     d.mass.col(static_cast<Eigen::Index>(b)) =
         lifted(reduced, of, {}, -reduced.W.transpose() * heavier) -
         reduced.Mdag * (heavier * outcome.impulse);

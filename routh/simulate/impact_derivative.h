@@ -16,7 +16,7 @@
 ///
 ///   of v        dc = J dv
 ///   of μ        dμ
-///   of a mass   dM = m' JcᵀJc, exactly;   dM† = -M† dM M†
+///   of a mass   dM is that of affine terms, exact;   dM† = -M† dM M†
 ///   of q        M, J by central differences of the mechanism's terms, the same contacts taking
 ///               part, touching or not, and v held
 ///
@@ -39,9 +39,9 @@ struct [[nodiscard]] ImpactDerivative {
 
 /// Of matrices: without masses and q.
 ImpactDerivative derivative(const ReducedImpact& reduced, const Outcome& outcome);
-/// Of a mechanism or model whose impact at (q, v) this is; `masses` are its mass_slopes() at q.
+/// Of a mechanism or model whose impact at (q, v) this is, and its masses.
 ImpactDerivative derivative(const System& system, const Eigen::VectorXd& q,
                             const Eigen::VectorXd& v, const ReducedImpact& reduced,
-                            const Outcome& outcome, const std::vector<MassSlope>& masses);
+                            const Outcome& outcome, const Masses& masses);
 
 }  // namespace routh

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "routh/model/masses.h"
 #include "routh/simulate/hybrid.h"
+#include "routh/simulate/time_stepping.h"
 
 namespace routh {
 
@@ -23,6 +25,9 @@ struct [[nodiscard]] MotionDerivative {
   std::string message = {};    ///< why
   std::vector<MotionJump> jumps = {};
   double end = 0;  ///< of the motion [s]
+  /// Of time-stepping, n x contacts with friction that took part, and n x bodies with mass.
+  Eigen::MatrixXd friction = {}, mass = {};
+  std::vector<std::string> contacts = {}, bodies = {};
 };
 
 /// Of a hybrid execution, x = (q, v). Within a mode a perturbation obeys the variational equation
@@ -41,5 +46,16 @@ struct [[nodiscard]] MotionDerivative {
 /// contacts of the start are followed in its mode. Throws std::invalid_argument for limbs without
 /// mass, and for coordinates that are not as many as velocities.
 MotionDerivative derivative(const System& system, const State& start, HybridOptions options);
+
+/// Of time-stepping, x = (q, v), v that of P3 (4.11) and changes of q velocities times a time: of
+/// one step where options.end is h, of a motion the product of its steps. The derivative is that of
+/// the steps as they are taken, stabilisation included, as long as no contact changes what it does
+/// in a step: contacts that press stay closed, open ones stay open (what pushing a closed one open
+/// costs in energy is not part of it). A contact at the border of two modes is named, and D is that
+/// on one side of it. With `detection` an impact inside a step has none; where the step takes its
+/// impacts in (α = 1 without detection, as models do) they are contact modes like others. Systems
+/// without masses of bodies leave `masses` out. Throws as simulate() does.
+MotionDerivative derivative(const System& system, const State& start,
+                            const TimeSteppingOptions& options, const Masses& masses = {});
 
 }  // namespace routh

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "routh/linear/decompose.h"
+#include "routh/model/coupling.h"
 
 namespace routh {
 namespace {
@@ -15,7 +16,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// Each entry is measured by the inertia of its row and column, so that units do not matter.
-void check_inertia(const MatrixXd& M, bool joints) {
+void check_inertia(const MatrixXd& M, const std::vector<std::vector<int>>& groups, bool joints) {
   if (!M.allFinite()) throw std::invalid_argument("M has an entry that is not finite");
   VectorXd size = M.diagonal().cwiseAbs().cwiseSqrt();
   for (Eigen::Index i = 0; i < M.rows(); ++i) {
@@ -26,11 +27,48 @@ void check_inertia(const MatrixXd& M, bool joints) {
     }
   }
   const VectorXd unit = size.unaryExpr([](double x) { return x > 0 ? 1 / x : 1; });
-  const double least =
-      linear::symmetric_eigenvalues(unit.asDiagonal() * M * unit.asDiagonal()).minCoeff();
+  double least = HUGE_VAL;
+  for (const std::vector<int>& group : groups) {
+    const VectorXd own = unit(group);
+    const MatrixXd scaled = own.asDiagonal() * M(group, group) * own.asDiagonal();
+    least = std::min(least, linear::symmetric_eigenvalues(scaled).minCoeff());
+  }
   if (least < -1e-10 || (!joints && least <= 1e-14)) {
     throw std::invalid_argument("M is not positive definite: its smallest eigenvalue is " +
                                 std::to_string(least) + " of its diagonal");
+  }
+}
+
+/// Indices of the rows that know one of these columns.
+std::vector<int> rows_knowing(const MatrixXd& rows, const std::vector<int>& columns) {
+  std::vector<int> known;
+  for (int r = 0; r < rows.rows(); ++r) {
+    for (const int k : columns) {
+      if (rows(r, k) == 0) continue;
+      known.push_back(r);
+      break;
+    }
+  }
+  return known;
+}
+
+/// M†, W and G, group by group of velocities that are not coupled.
+void respond(const Terms& terms, const std::vector<std::vector<int>>& groups,
+             ReducedImpact& reduced) {
+  const Eigen::Index nv = terms.M.rows(), rows = reduced.J.rows();
+  reduced.Mdag.setZero(nv, nv);
+  reduced.W.setZero(nv, rows);
+  reduced.problem.G.setZero(rows, rows);
+  for (const std::vector<int>& group : groups) {
+    const MatrixXd M = terms.M(group, group);
+    const MatrixXd A = terms.A(rows_knowing(terms.A, group), group);
+    const Mobility mobility(M, A);
+    reduced.Mdag(group, group) = mobility.Mdag();
+    const std::vector<int> moved = rows_knowing(reduced.J, group);
+    if (moved.empty()) continue;
+    const MatrixXd free = mobility.free_part(reduced.J(moved, group));
+    reduced.problem.G(moved, moved) += mobility.delassus(free);
+    reduced.W(group, moved) = mobility.response(free);
   }
 }
 
@@ -129,9 +167,8 @@ std::vector<int> extreme_points(const Terms& terms, const std::vector<int>& cont
 ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> contacts) {
   const int nv = static_cast<int>(v.size());
   ReducedImpact reduced;
-  check_inertia(terms.M, terms.A.rows() > 0);
-  const Mobility mobility(terms.M, terms.A);
-  reduced.Mdag = mobility.Mdag();
+  const std::vector<std::vector<int>> groups = uncoupled(terms.M, terms.A);
+  check_inertia(terms.M, groups, terms.A.rows() > 0);
   reduced.contacts = std::move(contacts);
 
   // rows: all normals, then the tangents contact by contact
@@ -152,9 +189,12 @@ ReducedImpact reduce(const Terms& terms, const VectorXd& v, std::vector<int> con
     p.mu[k] = contact.mu;
   }
   p.e = restitutions(terms, reduced.contacts);
-  const MatrixXd free = mobility.free_part(reduced.J);
-  p.G = mobility.delassus(free);
-  reduced.W = mobility.response(free);
+  try {
+    respond(terms, groups, reduced);
+  } catch (const std::invalid_argument&) {
+    const Mobility whole(terms.M, terms.A);  // says which of all velocities is at fault
+    throw;
+  }
   p.c = reduced.J * v;
 
   // what the rows could amount to without cancellation tells which velocities are rounding

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "routh/simulate/step_derivative.h"
+
 namespace routh::stepping {
 namespace {
 
@@ -120,9 +122,10 @@ void Stepper::advance(double target) {
       if (phi[k] < HUGE_VAL && phi_new[k] < HUGE_VAL)
         stride = std::max(stride, std::abs(phi_new[k] - phi[k]));
     }
-    if (detect && collide(target - s.time)) continue;
+    const double dt = target - s.time;
+    if (detect && collide(dt)) continue;
     s.time = target;
-    accept();
+    accept(dt);
   }
   s.time = target;
   ++log.steps;
@@ -174,23 +177,29 @@ double Stepper::reach_in(double dt) const {
   return 2 * dt * fastest + touch();
 }
 
+void Stepper::go_ahead(double dt, const VectorXd& v, VectorXd& q) const {
+  if (midpoint) system.integrate(q, v, 0.5 * dt);
+}
+
+Wanted Stepper::wanted() const {
+  return {.contacts = vary || take_near ? nullptr : &active,
+          .whole_Kv = alpha < 1,
+          .joint_bias = false};
+}
+
 void Stepper::attempt(double dt) {
-  const double ahead = midpoint ? 0.5 : 0, time = s.time + alpha * dt;
+  const double time = s.time + alpha * dt;
   if (!known || std::abs(here.time - time) > 1e-9 * dt) {
     q_new = s.q;
-    if (midpoint) system.integrate(q_new, s.v, 0.5 * dt);
-    look(time, q_new, s.v, here,
-         {.contacts = vary || take_near ? nullptr : &active,
-          .whole_Kv = alpha < 1,
-          .joint_bias = false});
+    go_ahead(dt, s.v, q_new);
+    look(time, q_new, s.v, here, wanted());
   }
   known = false;
   const Terms& terms = here.terms;
   require_motion(system, terms, true);
 
   // without impulses: the weighted velocity v^α = v + α M̃⁻¹ k̃
-  push = dt * terms.forces;
-  linearise(dt, ahead);
+  solver.set_inertia(linearise(terms, s.v, dt, inertia, push) ? inertia : terms.M);
   solver.apply_inverse(push, dv);
   v_alpha = s.v + alpha * dv;
 
@@ -199,7 +208,7 @@ void Stepper::attempt(double dt) {
   for (Eigen::Index i = 0; i < terms.A.rows(); ++i)
     solver.add_bilateral(terms.A.row(i), terms.A.row(i).dot(v_alpha));
   const double reach = take_near ? reach_in(dt) : -HUGE_VAL;
-  in_solver.clear();
+  in_solver.clear(), apart.clear();
   for (std::size_t i = 0; i < terms.contacts.size(); ++i) {
     const int k = here.number[i];
     const bool near = phi[k] <= reach;
@@ -207,9 +216,9 @@ void Stepper::attempt(double dt) {
     const Contact& contact = terms.contacts[i];
     // what is closed as far as gaps are known is closed: what rounding leaves of them would make
     // redundant contacts contradict each other
-    const bool apart = (near || joined[k]) && phi[k] > (vary ? kFound : 0);
+    apart.push_back((near || joined[k]) && phi[k] > (vary ? kFound : 0));
     solver.add_contact({contact.Jn, contact.Jt, contact.mu, contact.spans}, v_alpha, guesses[k],
-                       apart ? phi[k] / dt : 0);
+                       apart.back() ? phi[k] / dt : 0);
     in_solver.push_back(static_cast<int>(i));
   }
   note_solved(solver.solve(o.tolerance), solver.residual());
@@ -222,24 +231,26 @@ void Stepper::attempt(double dt) {
   system.integrate(q_new, way, 1);
 }
 
-void Stepper::linearise(double dt, double ahead) {
-  const Terms& terms = here.terms;
+bool Stepper::linearise(const Terms& terms, const VectorXd& v, double dt, Eigen::MatrixXd& implicit,
+                        VectorXd& impulse) const {
+  const double ahead = midpoint ? 0.5 : 0;
+  impulse = dt * terms.forces;
   const bool by_v = terms.Kv.size() > 0, by_q = terms.Kq.size() > 0;
-  if (!by_v && !by_q) return solver.set_inertia(terms.M);
-  inertia.resize(terms.M.rows(), terms.M.cols());
+  if (!by_v && !by_q) return false;
+  implicit.resize(terms.M.rows(), terms.M.cols());
   for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
     const int at = groups[g], size = groups[g + 1] - at;
     const auto own = [&](const Eigen::MatrixXd& all) { return all.block(at, at, size, size); };
-    auto block = inertia.block(at, at, size, size);
+    auto block = implicit.block(at, at, size, size);
     block = own(terms.M);
     if (by_v) block -= alpha * dt * own(terms.Kv);
     if (!by_q) continue;
     block -= alpha * gamma * dt * dt * own(terms.Kq);
     if (alpha != ahead)
-      push.segment(at, size).noalias() +=
-          (alpha - ahead) * dt * dt * (own(terms.Kq) * s.v.segment(at, size));
+      impulse.segment(at, size).noalias() +=
+          (alpha - ahead) * dt * dt * (own(terms.Kq) * v.segment(at, size));
   }
-  solver.set_inertia(inertia);
+  return true;
 }
 
 void Stepper::add_impulses(double part) {
@@ -262,9 +273,11 @@ Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 3, 1> Stepper::solved_impulse(int pl
   return impulse;
 }
 
-void Stepper::accept() {
+void Stepper::accept(double dt) {
   add_impulses(1);
+  if (tangent) tangent->solved(*this);
   if (o.stabilise) close_gaps();
+  if (tangent) tangent->follow(*this, dt);
   s.q.swap(q_new);
   s.v.swap(v_new);
   v_weighted.swap(v_alpha);

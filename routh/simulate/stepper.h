@@ -52,11 +52,14 @@ class Numbers {
   std::unordered_map<std::int64_t, int> known_;
 };
 
+class Tangent;
+
 /// P3 (4.4) on manifolds, with collisions found inside the step or taken into it.
 struct Stepper {
   State s;
   Eigen::VectorXd v_weighted;
   Recorder recorder;
+  Tangent* tangent = nullptr;  ///< follows the derivative of the steps, where it is asked for
 
   /// `states`: are they kept, or only events and counts?
   Stepper(const System& sys, const State& start, const TimeSteppingOptions& options, bool states);
@@ -70,6 +73,7 @@ struct Stepper {
   void forget() { known = false; }
 
  private:
+  friend class Tangent;
   const System& system;
   TimeSteppingOptions o;
   Trajectory& log;
@@ -114,6 +118,7 @@ struct Stepper {
   std::vector<int> groups;    // of velocities that the inertia couples, then nv
   StepSolver solver, gap_solver;
   std::vector<int> in_solver;  // of here.terms.contacts, for each contact of the solver
+  std::vector<char> apart;     // of them: may close by its gap before it presses
   Eigen::MatrixXd inertia;     // M̃
   Eigen::VectorXd push, dv, v_alpha, way, q_new, v_new, motion;
   Eigen::VectorXd listed;
@@ -136,12 +141,16 @@ struct Stepper {
   void measure_trial();
   /// P3 (4.4) over dt with the active contacts, from the state to q_new, v_new, v_alpha.
   void attempt(double dt);
-  /// M̃, and the forces that it takes from them over the step.
-  void linearise(double dt, double ahead);
+  /// Where its rows and forces are taken, from (q, v).
+  void go_ahead(double dt, const Eigen::VectorXd& v, Eigen::VectorXd& q) const;
+  Wanted wanted() const;
+  /// M̃ into `implicit`, block by block, and the impulse h k̃ of the forces. False: M̃ is M.
+  bool linearise(const Terms& terms, const Eigen::VectorXd& v, double dt, Eigen::MatrixXd& implicit,
+                 Eigen::VectorXd& impulse) const;
   /// Contacts nearer than this could be closed by the step [m].
   double reach_in(double dt) const;
-  /// The trial becomes the state.
-  void accept();
+  /// The trial becomes the state after a time dt.
+  void accept(double dt);
   /// What a contact of the solver did in the step, and whether it stays.
   void follow(int place);
   /// Moves q_new so that joints and pressing contacts are closed. The velocity is not corrected,

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "routh/simulate/root.h"
+#include "routh/simulate/step_derivative.h"
 #include "routh/simulate/stepper.h"
 
 namespace routh::stepping {
@@ -212,6 +213,7 @@ void Stepper::finish_impact(const std::vector<int>& places, Event event) {
   }
   known = false;
   v_weighted = s.v;
+  if (tangent) tangent->lost("an impact lies within a step", s.time);
   event.v_plus = s.v;
   log.events.push_back(std::move(event));
   if (!(o.every > 0) || o.impulses) keep();

@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "routh/model/kkt.h"
+#include "routh/simulate/motion_derivative.h"
+#include "routh/simulate/step_derivative.h"
 #include "routh/simulate/stepper.h"
 
 namespace routh {
@@ -66,9 +68,11 @@ const VectorXd& TimeStepper::v() const { return stepper_->s.v; }
 const VectorXd& TimeStepper::v_weighted() const { return stepper_->v_weighted; }
 const Trajectory& TimeStepper::log() const { return stepper_->recorder.log; }
 
-Trajectory simulate(const System& system, const State& start, const TimeSteppingOptions& options) {
+static Trajectory moved(const System& system, const State& start,
+                        const TimeSteppingOptions& options, stepping::Tangent* tangent) {
   validate(system, start, options);
   stepping::Stepper stepper(system, start, options, true);
+  stepper.tangent = tangent;
   Recorder& recorder = stepper.recorder;
   const double h = options.h, &now = stepper.s.time;
   stepper.keep();
@@ -84,6 +88,20 @@ Trajectory simulate(const System& system, const State& start, const TimeStepping
   if (!recorder.stopped() && recorder.log.stepping()->inaccurate > 0)
     recorder.log.status = SimulationStatus::kInaccurate;
   return recorder.finish({now, stepper.s.q, stepper.v_weighted});
+}
+
+Trajectory simulate(const System& system, const State& start, const TimeSteppingOptions& options) {
+  return moved(system, start, options, nullptr);
+}
+
+MotionDerivative derivative(const System& system, const State& start,
+                            const TimeSteppingOptions& options, const Masses& masses) {
+  stepping::Tangent tangent(system, masses);
+  const Trajectory t = moved(system, start, options, &tangent);
+  if (t.stopped()) tangent.lost(t.message, t.final.time);
+  MotionDerivative result = tangent.result();
+  result.end = t.final.time;
+  return result;
 }
 
 State project_joints(const System& system, State state) {

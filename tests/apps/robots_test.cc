@@ -114,7 +114,20 @@ TEST_F(Robots, DerivativesOfTheirOutcomesAreGiven) {
   EXPECT_EQ(run("impact thrown-box --law set --derivative").code, 2);
   EXPECT_EQ(json_of("simulate order-test --derivative")["derivative"]["jumps"].size(), 3u);
   EXPECT_EQ(run("simulate order-test --method event-selected --derivative").code, 0);
-  EXPECT_EQ(run("simulate quadruped --derivative").code, 2);
+  EXPECT_EQ(run("simulate four-bar --method compliant --derivative").code, 2);
+}
+
+TEST_F(Robots, DerivativesOfTheirStepsAreGiven) {
+  const nlohmann::json j = json_of("simulate thrown-box --end 0.004 --derivative");
+  const nlohmann::json& d = j["derivative"];
+  EXPECT_EQ(d["names"][6], "v." + j["velocities"][0].get<std::string>());
+  EXPECT_EQ(d["matrix"].size(), 12u);
+  EXPECT_EQ(d["mass"][0].size(), 1u);
+  EXPECT_EQ(d["bodies"][0], "box");
+  EXPECT_EQ(d["friction"][0].size(), d["contacts"].size());
+  EXPECT_EQ(d["contacts"].size(), 2u) << d["contacts"];  // floor and wall
+  EXPECT_TRUE(
+      says(run("simulate thrown-box --end 0.004 --derivative"), "derivative of the state at"));
 }
 
 TEST_F(Robots, FilmsNeedFfmpegAndSaySo) {

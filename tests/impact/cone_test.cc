@@ -24,7 +24,7 @@ TEST(FrictionCone, RProvesThatTheConeIsPointed) {
     const int m = 1 + k % 4;
     const test::RandomImpact impact = test::random_impact(random, m, 1 + k % 8);
     const MatrixXd Mdag = impact.M.inverse();
-    const FrictionCone cone = friction_cone(Mdag, impact.J, impact.problem);
+    const FrictionCone cone = friction_cone(impact.J, Mdag * impact.J.transpose(), impact.problem);
     if (!cone.pointed) continue;
     ++pointed;
     // P1 (77) at the edges, and so on the whole cone
@@ -64,11 +64,12 @@ TEST(FrictionCone, ImpactsSideBySideAreWhatEachIsAlone) {
       }
     }
     problem.G = J * Mdag * J.transpose();
-    const FrictionCone cone = friction_cone(Mdag, J, problem);
+    const FrictionCone cone = friction_cone(J, Mdag * J.transpose(), problem);
     FrictionCone alone[2];
     Redundancy each[2];
     for (int b = 0; b < 2; ++b) {
-      alone[b] = friction_cone(both[b]->M.inverse(), both[b]->J, both[b]->problem);
+      alone[b] = friction_cone(both[b]->J, both[b]->M.inverse() * both[b]->J.transpose(),
+                               both[b]->problem);
       each[b] = redundancy(both[b]->problem);
     }
     EXPECT_EQ(cone.pointed, alone[0].pointed && alone[1].pointed);
@@ -109,7 +110,7 @@ TEST(FrictionCone, APointBetweenTwoWallsCanJam) {
   // a point mass between floor and ceiling: the two normals cancel
   MatrixXd J(4, 2);
   J << 0, 1, 0, -1, 1, 0, -1, 0;
-  const FrictionCone cone = friction_cone(MatrixXd::Identity(2, 2), J, two_contacts(0.5, 0.5));
+  const FrictionCone cone = friction_cone(J, J.transpose(), two_contacts(0.5, 0.5));
   EXPECT_FALSE(cone.pointed);
   ASSERT_EQ(cone.jam.size(), 4);
   EXPECT_GT(cone.jam.head(2).minCoeff(), 0);
@@ -122,7 +123,7 @@ TEST(FrictionCone, AWedgeJamsOnlyWithEnoughFriction) {
   MatrixXd J(4, 2);
   J << c, s, -c, s, s, -c, s, c;
   const auto pointed = [&](double mu) {
-    return friction_cone(MatrixXd::Identity(2, 2), J, two_contacts(mu, mu)).pointed;
+    return friction_cone(J, J.transpose(), two_contacts(mu, mu)).pointed;
   };
   EXPECT_TRUE(pointed(0.5));
   EXPECT_FALSE(pointed(2));
@@ -132,8 +133,9 @@ TEST(FrictionCone, HugeFrictionOnFlatGroundStaysPointed) {
   const ImpactProblem p = test::rocking_block();
   MatrixXd J(4, 3);
   J << 0, 1, -0.5, 0, 1, 0.5, 1, 0, 1, 1, 0, 1;
-  EXPECT_TRUE(
-      friction_cone(Eigen::Vector3d(1, 1, 2.4).asDiagonal(), J, two_contacts(1e5, 1e5)).pointed);
+  EXPECT_TRUE(friction_cone(J, Eigen::Vector3d(1, 1, 2.4).asDiagonal() * J.transpose(),
+                            two_contacts(1e5, 1e5))
+                  .pointed);
 }
 
 TEST(Redundancy, TheBlockHasOneRowTooMany) {

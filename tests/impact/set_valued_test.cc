@@ -194,7 +194,8 @@ TEST(SetValued, TheNumberOfStepsRespectsTheoremEight) {
   for (int k = 0; k < 100; ++k) {
     const int m = 1 + k % 3;
     const test::RandomImpact impact = test::random_impact(random, m, 2 * m);
-    const FrictionCone cone = friction_cone(impact.M.inverse(), impact.J, impact.problem);
+    const FrictionCone cone =
+        friction_cone(impact.J, impact.M.inverse() * impact.J.transpose(), impact.problem);
     if (!cone.pointed || !colliding(impact.problem, impact.problem.c)) continue;
     const double h = 0.3;
     const double sigma =

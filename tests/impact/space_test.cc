@@ -93,7 +93,7 @@ TEST(Space, EveryLawLosesEnergyAndEndsWithoutApproach) {
     for (const Outcome& o : simultaneous(p).outcomes) check(o, "simultaneous");
     for (const SequentialOutcome& o : sequential(p, {.max_states = 200}).outcomes)
       check(o.outcome, "sequential");
-    const FrictionCone cone = friction_cone(impact.M.inverse(), impact.J, p);
+    const FrictionCone cone = friction_cone(impact.J, impact.M.inverse() * impact.J.transpose(), p);
     if (!cone.pointed) continue;
     for (const SetSample& s : set_valued(p, {.samples = 20, .threads = 1}).kept) {
       if (s.terminated) check(s.outcome, "set");

@@ -61,8 +61,7 @@ TEST(ImpactDerivative, AgreesWithDifferencesOfStateFrictionAndMass) {
     const SimultaneousResult all = simultaneous(reduced.problem);
     ASSERT_EQ(all.outcomes.size(), 1u);
     const VectorXd v_plus = reduced.lift(v, all.outcomes[0].impulse);
-    const ImpactDerivative d =
-        derivative(m, kBent, v, reduced, all.outcomes[0], mass_slopes(m, kBent));
+    const ImpactDerivative d = derivative(m, kBent, v, reduced, all.outcomes[0], masses(m));
     ASSERT_TRUE(d.smooth());
     ASSERT_TRUE(d.q.has_value());
     constexpr double h = 1e-5;
@@ -98,12 +97,18 @@ TEST(ImpactDerivative, AFootThatSticksDoesNotFeelFriction) {
   EXPECT_FALSE(d.q.has_value());
 }
 
-TEST(MassSlopes, AreTheInertiaPerMass) {
+TEST(Masses, MakeOneBodyHeavierAtATime) {
   const PlanarMechanism m = leg();
-  const std::vector<MassSlope> slopes = mass_slopes(m, kBent);
-  const VectorXd rest = VectorXd::Zero(5);
-  const MatrixXd more = leg({.thigh = 3}).terms(kBent, rest).M, now = m.terms(kBent, rest).M;
-  EXPECT_LT((slopes[1].dM - (more - now)).norm(), 1e-12);
+  const Masses all = masses(m);
+  ASSERT_EQ(all.bodies, (std::vector<std::string>{"hip", "thigh", "shank"}));
+  EXPECT_EQ(all.by, 8);
+  const VectorXd v = falling(1);
+  for (const std::size_t body : {1, 2, 1}) {  // and what was heavier is no longer
+    const PlanarMechanism other = body == 1 ? leg({.thigh = 10}) : leg({.shank = 9});
+    const Terms expected = other.terms(kBent, v), got = all.heavier(body).terms(kBent, v);
+    EXPECT_EQ(got.M, expected.M);
+    EXPECT_EQ(got.forces, expected.forces);
+  }
 }
 
 }  // namespace
