@@ -33,11 +33,25 @@ class MapResult(Saved):
                      doc="Cells along each range, then the points drawn at each place.")
 
     def __getitem__(self, name):
-        """A parameter or a measure, in the shape of the map; NaN where it has no value."""
+        """A parameter or a measure, in the shape of the map; NaN where it has no value. `about` has the units.
+
+        >>> m = map("rocking-block", {"friction": (0.1, 1, 4)}, samples=32)
+        >>> m["friction"].tolist(), bool((m["spread"] > 0).all())
+        ([0.1, 0.4, 0.7, 1.0], True)
+        """
         for columns in (self._measures, self._parameters):
             if name in columns:
                 return columns[name].reshape(self.shape)
         raise KeyError(f"{name}: known are {', '.join([*self._parameters, *self._measures])}")
+
+    @property
+    def about(self):
+        """What the measures are, with their units, by name.
+
+        >>> map("rocking-block", {"friction": (0.1, 1, 2)}, samples=8).about["spread"]
+        'widest range of a contact velocity [m/s]'
+        """
+        return dict(self._core.about)
 
     parameters = property(lambda self: dict(self._parameters), doc="One value a cell, by name.")
     measures = property(lambda self: dict(self._measures), doc="One value a cell, by name.")
@@ -50,6 +64,7 @@ class MapResult(Saved):
         for name, values in self._measures.items():
             known = values[np.isfinite(values)]
             text += f"\n  {name}: " + (f"{known.min():.4g} to {known.max():.4g}" if len(known) else "nowhere a value")
+            text += f" ({self.about[name]})"
         return text
 
     def __repr__(self):

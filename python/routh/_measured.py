@@ -40,11 +40,17 @@ class MeasuredResult(Written):
     rows = property(lambda self: [MeasuredRow(*r) for r in self._core.rows], doc="A list of `MeasuredRow`.")
 
     def to_csv(self):
-        """A table as text: one row an impact that was held out."""
+        """A table as text: one row an impact that was held out; distances are in m/s. ::
+
+            print(routh.measured("impacts.csv").to_csv())
+        """
         return self._core.csv()
 
     def draw(self, folder, name="measured"):
-        """The command's figures, PNG and SVG, by gnuplot; returns their paths."""
+        """The command's figures, PNG and SVG, by gnuplot; returns their paths. ::
+
+            routh.measured("impacts.csv").draw("figures")
+        """
         os.makedirs(folder, exist_ok=True)
         return self._core.draw(name, os.fspath(folder))
 

@@ -61,12 +61,20 @@ class Scenario:
 
     @property
     def parameters(self):
-        """Values of the parameters by name."""
+        """Values of the parameters by name; printed, a scenario shows their units.
+
+        >>> load("rocking-block", friction=0.3).parameters["friction"]
+        0.3
+        """
         return {name: value for name, value, _, _ in self._core.parameters}
 
     @property
     def contacts(self):
-        """Names of the contacts at the start, touching or not."""
+        """Names of the contacts at the start, touching or not.
+
+        >>> load("compass-gait").contacts
+        ['A', 'B']
+        """
         return self._of("names")
 
     def _of(self, what):
@@ -115,17 +123,29 @@ class Scenario:
         return check(self, progress, restitution)
 
     def simulate(self, method=None, **options):
-        """The same as `routh.simulate(self, ..)`."""
+        """The same as `routh.simulate(self, ..)`: a `Trajectory`.
+
+        >>> load("tilted-box").simulate(h=1e-2, end=0.1).time[-1]  # [s]
+        0.1
+        """
         from ._motion import simulate
         return simulate(self, method, **options)
 
     def stepper(self, h=None, **options):
-        """The same as `routh.stepper(self, ..)`."""
+        """The same as `routh.stepper(self, ..)`: a `Stepper`; h is the step [s].
+
+        >>> load("tilted-box").stepper(h=1e-3).step(5).time
+        0.005
+        """
         from ._motion import stepper
         return stepper(self, h, **options)
 
     def ensemble(self, runs=1024, seed=0, **options):
-        """The same as `routh.ensemble(self, ..)`."""
+        """The same as `routh.ensemble(self, ..)`: an `EnsembleResult`.
+
+        >>> len(load("rocking-block").ensemble(runs=4, end=0.1))
+        4
+        """
         from ._ensemble import ensemble
         return ensemble(self, runs, seed, **options)
 
