@@ -36,6 +36,8 @@ void Places::add_to(CLI::App& to, Session& of, const std::vector<Wish>& wishes) 
                                         option, [](const std::string&) {}, wish.about)
                                   : to.add_option(option, path, wish.about);
     added->type_name(option == "--plot" ? "FOLDER" : "FILE")->group(kResults);
+    // without a file: standard output
+    if (option == "--json") added->expected(0, 1)->default_str("-");
   }
   to.add_flag("--quiet,-q", of.quiet, "nothing on the screen but warnings and what - asks for")
       ->group(kResults);
