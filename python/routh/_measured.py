@@ -40,14 +40,18 @@ class MeasuredResult(Written):
     rows = property(lambda self: [MeasuredRow(*r) for r in self._core.rows], doc="A list of `MeasuredRow`.")
 
     def to_csv(self):
-        """A table as text: one row an impact that was held out; distances are in m/s. ::
+        """A table as text, distances in m/s.
+
+        One row an impact that was held out::
 
             print(routh.measured("impacts.csv").to_csv())
         """
         return self._core.csv()
 
     def draw(self, folder, name="measured"):
-        """The command's figures, PNG and SVG, by gnuplot; returns their paths. ::
+        """The command's figures, PNG and SVG, by gnuplot.
+
+        Their paths are returned::
 
             routh.measured("impacts.csv").draw("figures")
         """
