@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _core
 from ._motion import _moving
-from ._options import MEANINGS, checked, count, number, one_of, run, words
+from ._options import MEANINGS, checked, count, number, one_of, run, word, words
 from ._options import threads as number_of_threads
 from ._saved import Saved
 from ._scenario import _load_again
@@ -77,7 +77,7 @@ def _ranges(vary):
             first, last, many = range_
         except (TypeError, ValueError):
             raise ValueError(f"vary {name}: must be (from, to, count), such as (0.2, 5, 64)") from None
-        yield f"{words('vary', name)[0]}={number(name, first)!r}:{number(name, last)!r}:{count(name, many)}"
+        yield f"{word('vary', name)}={number(name, first)!r}:{number(name, last)!r}:{count(name, many)}"
 
 
 def _drawn(draw):
@@ -87,7 +87,7 @@ def _drawn(draw):
         except (TypeError, ValueError):
             raise ValueError(f'draw {name}: must be such as ("uniform", 0.4, 1)') from None
         one_of(f"draw {name}", kind, _DRAWS)
-        yield f"{words('draw', name)[0]}={kind}({number(name, a)!r},{number(name, b)!r})"
+        yield f"{word('draw', name)}={kind}({number(name, a)!r},{number(name, b)!r})"
 
 
 def _items(name, given):

@@ -5,7 +5,7 @@ from typing import Dict, NamedTuple
 
 from . import _core, _html
 from ._arrays import finite, vector
-from ._options import count, number, one_of, run, text
+from ._options import count, number, one_of, run, word
 from ._saved import Written
 from ._scenario import Scenario, load
 
@@ -109,7 +109,7 @@ def measured(file, scenario=None, *, centre=None, touching=2e-3, samples=300, se
         scenario = scenario if isinstance(scenario, Scenario) else load(scenario)
         if scenario.kind not in ("mechanism", "model", "system"):
             raise ValueError(f"scenario {scenario.name}: must be a mechanism or a model")
-    file = text("file", os.fspath(file))
+    file = word("file", os.fspath(file))
     made = run("measured", progress,
                lambda tell: _core.measured(file, None if scenario is None else scenario._core, options, tell))
     return MeasuredResult(made)

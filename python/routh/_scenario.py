@@ -6,7 +6,7 @@ from html import escape
 from . import _core
 from ._html import table
 from ._arrays import finite, frozen, vector
-from ._options import count, flag, library_words, number, one_of, text, words
+from ._options import count, flag, library_words, number, one_of, text, word
 
 
 def cone_options(cone, edges):
@@ -174,7 +174,7 @@ def scenario_text(name):
     1
     """
     with library_words():
-        return _core.scenario_text(words("name", name)[0])
+        return _core.scenario_text(word("name", name))
 
 
 def load(name, state=None, *, qpos=None, qvel=None, ctrl=None, drop=None, as_is=False, floating=False, floor=False,
@@ -205,10 +205,10 @@ def load(name, state=None, *, qpos=None, qvel=None, ctrl=None, drop=None, as_is=
         values = {**dict(set or {}), **parameters}
     except (TypeError, ValueError):
         raise ValueError("set: must be a dictionary of parameters") from None
-    values = {words("set", key)[0]: number(key, value) for key, value in values.items()}
+    values = {word("set", key): number(key, value) for key, value in values.items()}
     start = {}
     if state is not None:
-        start["state"] = words("state", state)[0]
+        start["state"] = word("state", state)
     for key, value in (("qpos", qpos), ("qvel", qvel), ("ctrl", ctrl)):
         if value is not None:
             start[key] = list(finite(vector(value, key), key))
