@@ -143,7 +143,8 @@ void add_check(CLI::App& app, Session& session) {
   a->scenario.add_to(*c);
   a->scenario.add_restitution(*c);
   a->scenario.add_contact_options(*c);
-  a->places.add_to(*c, session, {{"--json", "write the answers as JSON; - is standard output"}});
+  a->places.add_to(*c, session,
+                   {{"--json", "write the answers as JSON; without FILE to standard output"}});
   c->callback([a, &session] { session.code = run_check(*a); });
 }
 

@@ -194,7 +194,7 @@ void add_ensemble(CLI::App& app, Session& session) {
   a->sharing.add_to(*c, session);
   a->tables.add_to(*c, session);
   a->places.add_to(*c, session,
-                   {{"--json", "write the result as JSON; - is standard output"},
+                   {{"--json", "write the result as JSON; without FILE to standard output"},
                     {"--csv", "write one row per run; - is standard output"},
                     {"--modes", "draw the modes visited and their transitions, .svg"},
                     {"--plot", "draw the fan of motions and the ends into this folder"}});

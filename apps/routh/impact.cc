@@ -98,7 +98,8 @@ std::string why_unfinished(const io::ImpactCase& impact, const io::ImpactReport&
   if (report.law == "witnesses")
     return report.found->status == WitnessStatus::kJammed
                ? "the friction cone is not pointed: the impact need not end"
-               : "no path was found for some extremes; raise --max-seconds";
+               : fmt::format("no path that can be confirmed was found for some extremes; {}",
+                             report.found->stopped ? "raise --max-seconds" : "try another --seed");
   if (report.law == "exact")
     return report.known.exact->status == ExactStatus::kJammed
                ? "the friction cone is not pointed: impulses of the contacts can cancel, the "
@@ -307,7 +308,7 @@ void add_impact(CLI::App& app, Session& session) {
   a->tables.add_to(*c, session);
   a->places.add_to(
       *c, session,
-      {{"--json", "write the result as JSON; - is standard output"},
+      {{"--json", "write the result as JSON; without FILE to standard output"},
        {"--csv", "write the outcomes as a table; - is standard output"},
        {"--plot", "draw figures (PNG, SVG, PDF, data for pgfplots) into this folder"}});
   group_by_scopes(*c);

@@ -49,7 +49,8 @@ void add_list(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("list", "show the built-in scenarios and their parameters");
   command->add_option("scenario", a->name, "only this one; a file will do as well");
-  a->places.add_to(*command, session, {{"--json", "write them as JSON; - is standard output"}});
+  a->places.add_to(*command, session,
+                   {{"--json", "write them as JSON; without FILE to standard output"}});
   command->callback([a] {
     a->places.check();
     std::vector<std::string> names = io::scenario_names();

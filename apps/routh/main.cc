@@ -132,6 +132,15 @@ io::Scenario ScenarioArguments::load() const {
 
 io::Family ScenarioArguments::family(const std::string& option,
                                      const std::vector<std::string>& names) const {
+  const auto refuse_both = [&](bool given, const std::string& what, const char* varied) {
+    if (given && io::index_of(names, varied) >= 0)
+      throw io::InputError(fmt::format("{} has no effect where {} is varied by {}; leave one out",
+                                       what, varied, option));
+  };
+  for (const io::Override& one : overrides())
+    refuse_both(true, "--set " + one.name, one.name.c_str());
+  refuse_both(start.drop.has_value(), "--drop", "drop");
+  refuse_both(!start.state.empty(), "--state", "keyframe");
   io::Family family(name, overrides(), start, option, names);
   refuse_foreign(*command, family.base());
   family.prepare_by([own = *this](io::Scenario& scenario) { own.prepare(scenario); });
@@ -233,8 +242,10 @@ class Help : public CLI::Formatter {
 /// What people begin with, below the options of a command.
 void add_examples(CLI::App& app) {
   const std::vector<std::pair<const char*, std::vector<const char*>>> examples{
-      {"list", {"routh list", "routh list rocking-block", "routh list --json -"}},
-      {"show", {"routh show rocking-block"}},
+      {"list", {"routh list", "routh list rocking-block", "routh list --json"}},
+      {"show",
+       {"routh show rocking-block > mine.yaml",
+        "routh show pushing | routh impact - --set friction=0.2"}},
       {"impact",
        {"routh impact rocking-block", "routh impact compass-gait --law exact --maximize normal.B",
         "routh impact ramone --law set --samples 2^16 --seed 7 --json out.json"}},
@@ -249,6 +260,9 @@ void add_examples(CLI::App& app) {
        {"routh map compass-gait --vary friction=0.2:2:8 --vary rate=0.1:1:8",
         "routh map rocking-block --vary friction=0:1:21 --measure spread,worst.energy --csv -",
         "routh map pushing --draw 'friction=uniform(0.2,1)' --points 50 --law simultaneous"}},
+      {"measured",
+       {"routh measured impacts.csv --plot figures/",
+        "routh measured impacts.csv --samples 1000 --csv distances.csv"}},
       {"reproduce", {"routh reproduce p1-outcomes --out results", "routh reproduce all"}},
       {"rerun",
        {"routh rerun out.json", "routh impact rocking-block --json - | routh rerun -",

@@ -149,6 +149,10 @@ std::string describe(const io::MapResult& r) {
                               map.plan().measures[k], width, m.low, m.mean(), m.high,
                               place_text(map, m.at_high));
   }
+  text += "\n";
+  const std::vector<std::string> about = map.about();
+  for (std::size_t k = 0; k < about.size(); ++k)
+    text += fmt::format("    {}: {}\n", map.plan().measures[k], about[k]);
   return text;
 }
 
@@ -249,7 +253,7 @@ void add_map(CLI::App& app, Session& session) {
   a->sharing.add_to(*c, session);
   a->tables.add_to(*c, session);
   a->places.add_to(*c, session,
-                   {{"--json", "write the result as JSON; - is standard output"},
+                   {{"--json", "write the result as JSON; without FILE to standard output"},
                     {"--csv", "write one row per cell; - is standard output"},
                     {"--plot", "draw curves, heat maps or histograms into this folder"}});
   group_by_scopes(*c);

@@ -128,7 +128,7 @@ void add_measured(CLI::App& app, Session& session) {
       ->capture_default_str();
   a->places.add_to(
       *c, session,
-      {{"--json", "write the result as JSON; - is standard output"},
+      {{"--json", "write the result as JSON; without FILE to standard output"},
        {"--csv", "write the distances as a table; - is standard output"},
        {"--plot", "draw figures (PNG, SVG, PDF, data for pgfplots) into this folder"}});
   c->callback([a, &session] { session.code = run_measured(*a); });

@@ -32,10 +32,15 @@ void Places::add_to(CLI::App& to, Session& of, const std::vector<Wish>& wishes) 
                         : option == "--plot"  ? plot
                         : option == "--modes" ? modes
                                               : animate;
-    CLI::Option* added = of.again ? to.add_option_function<std::string>(
-                                        option, [](const std::string&) {}, wish.about)
-                                  : to.add_option(option, path, wish.about);
+    const auto take = [&path, option, again = of.again](const std::string& given) {
+      // CLI11 lets it pass where an option may stand alone
+      if (given.empty()) throw CLI::ValidationError(option, "must not be empty");
+      if (!again) path = given;
+    };
+    CLI::Option* added = to.add_option_function<std::string>(option, take, wish.about);
     added->type_name(option == "--plot" ? "FOLDER" : "FILE")->group(kResults);
+    // without a file: standard output
+    if (option == "--json") added->expected(0, 1)->default_str("-");
   }
   to.add_flag("--quiet,-q", of.quiet, "nothing on the screen but warnings and what - asks for")
       ->group(kResults);

@@ -264,7 +264,7 @@ void add_simulate(CLI::App& app, Session& session) {
   c->add_flag("--raw", a->raw,
               "with --json: also the unweighted velocity v^h of P3 (4.11), as v_raw");
   a->places.add_to(*c, session,
-                   {{"--json", "write the trajectory as JSON; - is standard output"},
+                   {{"--json", "write the trajectory as JSON; without FILE to standard output"},
                     {"--csv", "write one row per recorded state; - is standard output"},
                     {"--plot", "draw figures and an animation into this folder"},
                     {"--modes", "draw the modes visited and their transitions, .svg"},

@@ -65,6 +65,6 @@ def frictions(mu, contacts, name="mu"):
     if depth(mu, name) == 0:
         try:
             return np.full(contacts, float(mu))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{name}: must be a number, or one for each contact") from None
     return vector(mu, name)

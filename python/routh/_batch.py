@@ -21,7 +21,11 @@ class BatchResult(NamedTuple):
 
     @property
     def counts(self):
-        """Outcomes of each problem."""
+        """Outcomes of each problem.
+
+        >>> impact_batch([[1, 0], [0, 1]], [[-1, 1], [1, 0]], 0.5).counts
+        array([1, 1])
+        """
         return np.diff(self.offsets)
 
     def __repr__(self):

@@ -59,7 +59,13 @@ class EnsembleResult(Saved):
         return self._core.count
 
     def plot(self, coordinate=None, axes=None):
-        """The fan of kept motions and where all runs end, with Matplotlib; returns the figure."""
+        """The fan of kept motions [s] and where all runs end, with Matplotlib; returns the figure.
+
+        coordinate -- its name or number (default: the one that differs most)
+
+        >>> len(ensemble("rocking-block", runs=4, end=0.1).plot("block.y").axes) > 0
+        True
+        """
         from ._plot import plot_ensemble
         return plot_ensemble(self, coordinate, axes)
 
@@ -125,7 +131,12 @@ class Branch(NamedTuple):
 
 
 class BranchTree(Written):
-    """Every way on from the first impacts of a motion."""
+    """Every way on from the first impacts of a motion.
+
+    >>> tree = branch("compass-gait", 1, end=0.3)
+    >>> len(tree), tree.incomplete
+    (4, False)
+    """
 
     def __init__(self, core, scenario):
         self._core, self.scenario = core, scenario
@@ -135,7 +146,11 @@ class BranchTree(Written):
 
     @property
     def branches(self):
-        """Parents before their children, the first is the start: a list of `Branch`."""
+        """Parents before their children, the first is the start: a list of `Branch`.
+
+        >>> [b.parent for b in branch("compass-gait", 1, end=0.3).branches]
+        [-1, 0, 0, 0]
+        """
         if self._all is None:
             self._all = [Branch(**{**b, "state": State(*b["state"]), "final": State(*b["final"])})
                          for b in self._core.branches]

@@ -81,7 +81,13 @@ class ImpactResult(Saved):
 
     @property
     def outcomes(self):
-        """Every outcome found, as a list of `Outcome`."""
+        """Every outcome found, as a list of `Outcome`.
+
+        >>> from routh import load
+        >>> o = load("rocking-block").impact().outcomes[0]
+        >>> o.modes, o.energy < 1e-9                             # [J]
+        (['sticks', 'sticks'], True)
+        """
         if self._outcomes is None:
             self._outcomes = [Outcome(**o) for o in self._core.outcomes]
         return self._outcomes
@@ -99,23 +105,44 @@ class ImpactResult(Saved):
 
     @property
     def minima(self):
-        """Law exact: the smallest of what `minimize` asked for; law witnesses: of everything."""
+        """Law exact: the smallest of what `minimize` asked for; law witnesses: of everything. An `Extreme` by name.
+
+        >>> from routh import load
+        >>> least = load("compass-gait").impact(law="exact", minimize="energy").minima["energy"]
+        >>> 0 <= least.bound <= least.value + 1e-9                # [J]
+        True
+        """
         return {name: Extreme(**e) for name, e in self._core.minima.items()}
 
     @property
     def borderline(self):
-        """Candidates that rounding can neither confirm nor refute."""
+        """Candidates that rounding can neither confirm nor refute, a list of `Outcome`.
+
+        >>> from routh import load
+        >>> load("compass-gait").impact().borderline
+        []
+        """
         return [Outcome(**o) for o in self._core.borderline]
 
     @property
     def unfinished(self):
-        """Sequences of single impacts that were given up."""
+        """Sequences of single impacts that were given up, a list of `Outcome`.
+
+        >>> from routh import load
+        >>> load("compass-gait").impact().unfinished
+        []
+        """
         return [Outcome(**o) for o in self._core.unfinished]
 
     def exact(self, progress=None, **options):
         """The whole set of outcomes under any interleaving of impulses, computed: an `ExactSet`.
 
-        max_seconds, max_polyhedra -- the budget; a ValueError where Routh was built without exact sets.
+        max_seconds [s], max_polyhedra -- the budget
+
+        >>> from routh import load
+        >>> s = load("rocking-block").impact().exact()
+        >>> s.status, max(p.dimension for p in s.pieces)
+        ('exact', 1)
         """
         return ask(self.scenario, "exact", options, progress)
 
@@ -123,11 +150,23 @@ class ImpactResult(Saved):
         """Samples of that set: a `SampledSet`.
 
         samples -- how many (default: the scenario's); seed -- the same seed gives the same samples
+
+        >>> from routh import load
+        >>> w = load("rocking-block").impact().set(samples=500, seed=7)
+        >>> w.velocities.shape, bool(w.ended.all())
+        ((500, 3), True)
         """
         return ask(self.scenario, "set", {"samples": samples, "seed": seed, **options}, progress)
 
     def plot(self, axes=None):
-        """Outcomes over the velocities of the contacts, with Matplotlib; returns the figure."""
+        """Outcomes over the velocities of the contacts [m/s], with Matplotlib; returns the figure.
+
+        axes -- three of your own to draw into
+
+        >>> from routh import load
+        >>> len(load("rocking-block").impact().plot().axes)
+        3
+        """
         from ._plot import plot_impact
         return plot_impact(self, axes)
 
@@ -187,7 +226,13 @@ class SampledSet(ImpactResult):
 
     @property
     def ranges(self):
-        """The smallest and the largest contact velocities of all outcomes [m/s], normals first."""
+        """The smallest and the largest contact velocities of all outcomes [m/s], normals first.
+
+        >>> from routh import load
+        >>> low, high = load("compass-gait").impact(law="set", samples=500).ranges
+        >>> bool((low[:2] >= 0).all()), bool(high[1] > 0.05)      # B may separate
+        (True, True)
+        """
         return self._core.ranges
 
     def _lines(self):
@@ -215,24 +260,46 @@ class ExactSet(ImpactResult):
 
     @property
     def pieces(self):
-        """A list of `Piece`."""
+        """Convex pieces of the set, a list of `Piece`; corners are contact velocities [m/s].
+
+        >>> from routh import load
+        >>> p = load("rocking-block").impact(law="exact").pieces[0]
+        >>> p.corners.shape[1]                                    # two normals, two tangentials
+        4
+        """
         return [Piece(*p) for p in self._core.pieces]
 
     def maximize(self, what):
         """The largest "energy", "normal.NAME", "tangential.NAME", "v[K]" or a sum of these with factors: an `Extreme`.
 
         How it is reached is told where `maximize=` asked for it together with the law, by `maxima`.
+
+        >>> from routh import load
+        >>> s = load("compass-gait").impact(law="exact")
+        >>> round(s.maximize("normal.B").value, 3)                # [m/s]
+        0.1
         """
         with library_words():
             return Extreme(**self._core.maximize(str(what)))
 
     def minimize(self, what):
-        """The smallest: an `Extreme`."""
+        """The smallest: an `Extreme`.
+
+        >>> from routh import load
+        >>> bool(abs(load("compass-gait").impact(law="exact").minimize("normal.B").value) < 1e-12)
+        True
+        """
         with library_words():
             return Extreme(**self._core.minimize(str(what)))
 
     def contains(self, c):
-        """Can the impact end with these contact velocities [m/s], normals first? A `Containment`."""
+        """Can the impact end with these contact velocities [m/s], normals first? A `Containment`.
+
+        >>> from routh import load
+        >>> s = load("rocking-block").impact(law="exact")
+        >>> bool(s.contains([0, 0, 0, 0])), bool(s.contains([1, 0, 0, 0]))
+        (True, False)
+        """
         with library_words():
             return Containment(*self._core.contains(finite(vector(c, "c"), "c")))
 
@@ -261,13 +328,23 @@ class CheckResult(Written):
 
     @property
     def spreads(self):
-        """Of contacts whose outcomes differ, by name: the range of their velocity [m/s], widest first."""
+        """Of contacts whose outcomes differ, by name: the range of their velocity [m/s], widest first.
+
+        >>> from routh import load
+        >>> list(load("compass-gait").check().spreads)
+        ['B', 'A']
+        """
         return {c["name"]: c["spread"] for c in self.to_dict()["ambiguous_contacts"]}
 
     @property
     def worst(self):
         """Of a model whose outcome is not unique, for its base and each body that touches: how far its velocity
-        lies from what all contacts at once make of it (`away`), or how fast it slides and lifts [m/s], and `by` which order."""
+        lies from what all contacts at once make of it (`away`), or how fast it slides and lifts [m/s], and `by` which order.
+
+        >>> from routh import load
+        >>> load("compass-gait").check().worst                    # no model, no bodies to name
+        []
+        """
         return self.to_dict().get("worst", [])
 
     def __str__(self):

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _core
 from ._motion import _moving
-from ._options import MEANINGS, checked, count, number, one_of, run, words
+from ._options import MEANINGS, checked, count, number, one_of, run, word, words
 from ._options import threads as number_of_threads
 from ._saved import Saved
 from ._scenario import _load_again
@@ -33,11 +33,25 @@ class MapResult(Saved):
                      doc="Cells along each range, then the points drawn at each place.")
 
     def __getitem__(self, name):
-        """A parameter or a measure, in the shape of the map; NaN where it has no value."""
+        """A parameter or a measure, in the shape of the map; NaN where it has no value. `about` has the units.
+
+        >>> m = map("rocking-block", {"friction": (0.1, 1, 4)}, samples=32)
+        >>> m["friction"].tolist(), bool((m["spread"] > 0).all())
+        ([0.1, 0.4, 0.7, 1.0], True)
+        """
         for columns in (self._measures, self._parameters):
             if name in columns:
                 return columns[name].reshape(self.shape)
         raise KeyError(f"{name}: known are {', '.join([*self._parameters, *self._measures])}")
+
+    @property
+    def about(self):
+        """What the measures are, with their units, by name.
+
+        >>> map("rocking-block", {"friction": (0.1, 1, 2)}, samples=8).about["spread"]
+        'widest range of a contact velocity [m/s]'
+        """
+        return dict(self._core.about)
 
     parameters = property(lambda self: dict(self._parameters), doc="One value a cell, by name.")
     measures = property(lambda self: dict(self._measures), doc="One value a cell, by name.")
@@ -50,6 +64,7 @@ class MapResult(Saved):
         for name, values in self._measures.items():
             known = values[np.isfinite(values)]
             text += f"\n  {name}: " + (f"{known.min():.4g} to {known.max():.4g}" if len(known) else "nowhere a value")
+            text += f" ({self.about[name]})"
         return text
 
     def __repr__(self):
@@ -62,7 +77,7 @@ def _ranges(vary):
             first, last, many = range_
         except (TypeError, ValueError):
             raise ValueError(f"vary {name}: must be (from, to, count), such as (0.2, 5, 64)") from None
-        yield f"{words('vary', name)[0]}={number(name, first)!r}:{number(name, last)!r}:{count(name, many)}"
+        yield f"{word('vary', name)}={number(name, first)!r}:{number(name, last)!r}:{count(name, many)}"
 
 
 def _drawn(draw):
@@ -72,7 +87,7 @@ def _drawn(draw):
         except (TypeError, ValueError):
             raise ValueError(f'draw {name}: must be such as ("uniform", 0.4, 1)') from None
         one_of(f"draw {name}", kind, _DRAWS)
-        yield f"{words('draw', name)[0]}={kind}({number(name, a)!r},{number(name, b)!r})"
+        yield f"{word('draw', name)}={kind}({number(name, a)!r},{number(name, b)!r})"
 
 
 def _items(name, given):

@@ -5,7 +5,7 @@ from typing import Dict, NamedTuple
 
 from . import _core, _html
 from ._arrays import finite, vector
-from ._options import count, number, one_of, run, text
+from ._options import count, number, one_of, run, word
 from ._saved import Written
 from ._scenario import Scenario, load
 
@@ -40,11 +40,21 @@ class MeasuredResult(Written):
     rows = property(lambda self: [MeasuredRow(*r) for r in self._core.rows], doc="A list of `MeasuredRow`.")
 
     def to_csv(self):
-        """A table as text: one row an impact that was held out."""
+        """A table as text, distances in m/s.
+
+        One row an impact that was held out::
+
+            print(routh.measured("impacts.csv").to_csv())
+        """
         return self._core.csv()
 
     def draw(self, folder, name="measured"):
-        """The command's figures, PNG and SVG, by gnuplot; returns their paths."""
+        """The command's figures, PNG and SVG, by gnuplot.
+
+        Their paths are returned::
+
+            routh.measured("impacts.csv").draw("figures")
+        """
         os.makedirs(folder, exist_ok=True)
         return self._core.draw(name, os.fspath(folder))
 
@@ -99,7 +109,7 @@ def measured(file, scenario=None, *, centre=None, touching=2e-3, samples=300, se
         scenario = scenario if isinstance(scenario, Scenario) else load(scenario)
         if scenario.kind not in ("mechanism", "model", "system"):
             raise ValueError(f"scenario {scenario.name}: must be a mechanism or a model")
-    file = text("file", os.fspath(file))
+    file = word("file", os.fspath(file))
     made = run("measured", progress,
                lambda tell: _core.measured(file, None if scenario is None else scenario._core, options, tell))
     return MeasuredResult(made)

@@ -93,28 +93,55 @@ class Trajectory(Saved):
 
     @property
     def zeno(self):
-        """Hybrid: points where impacts accumulate and were passed, a list of `Zeno`."""
+        """Hybrid: points where impacts accumulate and were passed, a list of `Zeno`.
+
+        >>> z = simulate("zeno-block", "hybrid").zeno[0]
+        >>> z.period, 0 < z.ratio < 1, z.error < 1e-6             # [s]
+        (2, True, True)
+        """
         return [Zeno(*z) for z in self._once("zeno")]
 
     @property
     def inclusion(self):
-        """Where `domain="s"` asked for it, the motion over time and impulse: an `Inclusion`, else None."""
+        """Where `domain="s"` asked for it, the motion over time and impulse: an `Inclusion`, else None.
+
+        >>> path = simulate("point-drop", domain="s", end=0.6).inclusion
+        >>> bool((np.diff(path.s) >= 0).all()), path.residual < 1e-6
+        (True, True)
+        """
         path = self._once("inclusion")
         return None if path is None else Inclusion(**path)
 
     @property
     def events(self):
-        """Impacts, slips and more, in the order of time: a list of `Event`."""
+        """Impacts, slips and more, in the order of time: a list of `Event`.
+
+        >>> e = simulate("point-drop", end=0.6).events[0]
+        >>> e.kind, round(e.time, 2)                              # [s]
+        ('impact', 0.45)
+        """
         return [Event(**e) for e in self._once("events")]
 
     def animate(self, path):
-        """Writes the moving mechanism as an animated .svg or .gif, or with ffmpeg as a film: .mp4, .webm."""
+        """Writes the moving mechanism as an animated .svg or .gif, or with ffmpeg as a film: .mp4, .webm.
+
+        >>> import tempfile
+        >>> path = simulate("point-drop", end=0.2).animate(os.path.join(tempfile.mkdtemp(), "drop.svg"))
+        >>> os.path.getsize(path) > 0
+        True
+        """
         with library_words():
             self._core.animate(os.fspath(path))
         return os.fspath(path)
 
     def plot(self, axes=None):
-        """Coordinates, velocities and energy over time, with Matplotlib; returns the figure."""
+        """Coordinates [m, rad], velocities [m/s, rad/s] and energy [J] over time [s], with Matplotlib; returns the figure.
+
+        axes -- three of your own to draw into
+
+        >>> len(simulate("tilted-box", end=0.1).plot().axes)
+        3
+        """
         from ._plot import plot_motion
         return plot_motion(self, axes)
 
@@ -231,7 +258,13 @@ class Stepper:
 
     @property
     def force(self):
-        """Generalised force that acts in the steps to come [N, N m]; zero at first. Set it whole: it is read-only."""
+        """Generalised force that acts in the steps to come [N, N m]; zero at first. Set it whole: it is read-only.
+
+        >>> s = stepper("point-drop", h=1e-2)
+        >>> s.force = [0.5, 0, 0]
+        >>> s.force
+        array([0.5, 0. , 0. ])
+        """
         return self._force
 
     @force.setter
@@ -249,19 +282,31 @@ class Stepper:
 
     @property
     def state(self):
+        """Where it is now, a `State`: time [s], q and v.
+
+        >>> stepper("tilted-box", h=1e-3).state.time
+        0.0
+        """
         return State(self.time, self.q, self.v)
 
     def step(self, steps=1):
         """So many steps of h, through all impacts on the way; returns the `State`.
 
         One thread at a time. Ctrl-C is a KeyboardInterrupt after a whole step.
+
+        >>> round(stepper("tilted-box", h=1e-3).step(20).time, 6)
+        0.02
         """
         with library_words():
             self._core.step(count("steps", steps, 1))
         return self.state
 
     def until(self, end):
-        """Steps until a time [s], one `State` after the other."""
+        """Steps until a time [s], one `State` after the other.
+
+        >>> len(list(stepper("tilted-box", h=1e-3).until(0.01)))
+        10
+        """
         end = number("end", end)
         while self.time < end - 1e-9 * max(1.0, abs(end)):
             yield self.step()

@@ -72,7 +72,10 @@ def threads(value):
 def number(name, value, low=-math.inf, high=math.inf, above=None):
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} {value!r}: must be a number")
-    x = float(value)
+    try:
+        x = float(value)
+    except OverflowError:  # a whole number that no double holds
+        x = math.inf
     if not math.isfinite(x):
         raise ValueError(f"{name} {x}: must be finite")
     if above is not None and not x > above:
@@ -108,6 +111,12 @@ def words(name, value):
     return [text(name, n) for n in names]
 
 
+def word(name, value):
+    if not isinstance(value, str):
+        raise ValueError(f"{name} {value!r}: must be a name")
+    return text(name, value)
+
+
 def contact_names(value):
     """Of a caller's contacts; none: the library's own."""
     if value is None:
@@ -130,7 +139,7 @@ _KINDS = {
     "draws": lambda n, x: one_of(n, x, ["uniform", "corners", "extremes"]),
     "device": lambda n, x: one_of(n, x, ["cpu", "cuda"]),
     "single": lambda n, x: one_of(n, x, ["routh", "algebraic"]),
-    "order": words, "contact": lambda n, x: words(n, x)[0], "coverage": flag, "figure": flag,
+    "order": words, "contact": word, "coverage": flag, "figure": flag,
     "maximize": words, "minimize": words,
     "h": _positive, "end": _positive, "every": _positive, "rtol": _positive, "eps": _positive,
     "stiffness": _positive, "ratio": _positive, "damping_ratio": lambda n, x: number(n, x, 0),

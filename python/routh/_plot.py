@@ -17,6 +17,8 @@ def _axes(axes, count, width=3.6, height=3.3):
         axes = np.atleast_1d(axes).ravel()
         if len(axes) < count:
             raise ValueError(f"axes: {count} are needed, {len(axes)} were given")
+        if not all(hasattr(one, "plot") and hasattr(one, "figure") for one in axes):
+            raise ValueError("axes: must be of Matplotlib, as plt.subplots() makes them")
         return axes[0].figure, axes
     figure, made = plt.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")
     figure._ipython_display_ = functools.partial(_once, figure)

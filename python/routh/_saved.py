@@ -11,11 +11,23 @@ class Written:
     """As JSON. Results never change, so that a copy is the result itself."""
 
     def to_json(self, indent=None):
-        """The JSON that the command writes, but for the command itself."""
+        """The JSON that the command writes, but for the command itself; numbers are SI.
+
+        indent -- spaces of each level (default: all in one line)
+
+        >>> from routh import load
+        >>> load("rocking-block").check().to_json()[:11]
+        '{"schema":1'
+        """
         return self._core.json(-1 if indent is None else count("indent", indent, 0, 100))
 
     def to_dict(self):
-        """The same as a dictionary."""
+        """The same as a dictionary.
+
+        >>> from routh import load
+        >>> load("rocking-block").check().to_dict()["unique"]
+        False
+        """
         return json.loads(self.to_json())
 
     def __copy__(self):
@@ -32,12 +44,24 @@ class Saved(Written):
     """And as tables and figures."""
 
     def to_csv(self):
-        """A table as text: one row an outcome, a state or a run."""
+        """A table as text: one row an outcome, a state or a run, in SI units.
+
+        >>> from routh import load
+        >>> load("rocking-block").impact().to_csv()[:17]
+        'outcome,law,order'
+        """
         return self._core.csv()
 
     def draw(self, folder, name=None):
         """Figures as the command's --plot draws them, PNG, SVG, PDF and data for pgfplots, by gnuplot; returns
-        their paths."""
+        their paths.
+
+        >>> import tempfile
+        >>> from routh import load
+        >>> written = load("rocking-block").impact(law="simultaneous").draw(tempfile.mkdtemp())
+        >>> any(path.endswith(".svg") for path in written)
+        True
+        """
         os.makedirs(folder, exist_ok=True)
         how = getattr(self, "law", None) or self.method
         with library_words():

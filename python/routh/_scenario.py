@@ -6,7 +6,7 @@ from html import escape
 from . import _core
 from ._html import table
 from ._arrays import finite, frozen, vector
-from ._options import count, flag, library_words, number, one_of, text, words
+from ._options import count, flag, library_words, number, one_of, text, word
 
 
 def cone_options(cone, edges):
@@ -61,12 +61,20 @@ class Scenario:
 
     @property
     def parameters(self):
-        """Values of the parameters by name."""
+        """Values of the parameters by name; printed, a scenario shows their units.
+
+        >>> load("rocking-block", friction=0.3).parameters["friction"]
+        0.3
+        """
         return {name: value for name, value, _, _ in self._core.parameters}
 
     @property
     def contacts(self):
-        """Names of the contacts at the start, touching or not."""
+        """Names of the contacts at the start, touching or not.
+
+        >>> load("compass-gait").contacts
+        ['A', 'B']
+        """
         return self._of("names")
 
     def _of(self, what):
@@ -115,17 +123,29 @@ class Scenario:
         return check(self, progress, restitution)
 
     def simulate(self, method=None, **options):
-        """The same as `routh.simulate(self, ..)`."""
+        """The same as `routh.simulate(self, ..)`: a `Trajectory`.
+
+        >>> load("tilted-box").simulate(h=1e-2, end=0.1).time[-1]  # [s]
+        0.1
+        """
         from ._motion import simulate
         return simulate(self, method, **options)
 
     def stepper(self, h=None, **options):
-        """The same as `routh.stepper(self, ..)`."""
+        """The same as `routh.stepper(self, ..)`: a `Stepper`; h is the step [s].
+
+        >>> load("tilted-box").stepper(h=1e-3).step(5).time
+        0.005
+        """
         from ._motion import stepper
         return stepper(self, h, **options)
 
     def ensemble(self, runs=1024, seed=0, **options):
-        """The same as `routh.ensemble(self, ..)`."""
+        """The same as `routh.ensemble(self, ..)`: an `EnsembleResult`.
+
+        >>> len(load("rocking-block").ensemble(runs=4, end=0.1))
+        4
+        """
         from ._ensemble import ensemble
         return ensemble(self, runs, seed, **options)
 
@@ -154,7 +174,7 @@ def scenario_text(name):
     1
     """
     with library_words():
-        return _core.scenario_text(words("name", name)[0])
+        return _core.scenario_text(word("name", name))
 
 
 def load(name, state=None, *, qpos=None, qvel=None, ctrl=None, drop=None, as_is=False, floating=False, floor=False,
@@ -185,10 +205,10 @@ def load(name, state=None, *, qpos=None, qvel=None, ctrl=None, drop=None, as_is=
         values = {**dict(set or {}), **parameters}
     except (TypeError, ValueError):
         raise ValueError("set: must be a dictionary of parameters") from None
-    values = {words("set", key)[0]: number(key, value) for key, value in values.items()}
+    values = {word("set", key): number(key, value) for key, value in values.items()}
     start = {}
     if state is not None:
-        start["state"] = words("state", state)[0]
+        start["state"] = word("state", state)
     for key, value in (("qpos", qpos), ("qvel", qvel), ("ctrl", ctrl)):
         if value is not None:
             start[key] = list(finite(vector(value, key), key))

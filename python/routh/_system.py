@@ -55,33 +55,77 @@ class System:
     # what a subclass writes
 
     def mass(self, q):
-        """Inertia, nv x nv, symmetric [kg, kg m, kg m^2]."""
+        """Inertia, nv x nv, symmetric [kg, kg m, kg m^2]; see the example of the class."""
         raise NotImplementedError(f"{type(self).__name__}.mass(q) must return the inertia")
 
     def forces(self, t, q, v):
-        """Gravity, springs, velocity terms, controls: nv [N, N m]."""
+        """Gravity, springs, velocity terms, controls: nv [N, N m]; see the example of the class."""
         raise NotImplementedError(f"{type(self).__name__}.forces(t, q, v) must return the forces")
 
     def contacts(self, q):
-        """All contacts that there can be, touching or not, always the same ones in one order."""
+        """All contacts that there can be, touching or not, always the same ones in one order; see the example of the class."""
         return []
 
     def joints(self, q):
-        """Bilateral rows: (A, gaps) with A v = 0 and how far each is from closed [m]."""
+        """Bilateral rows: (A, gaps) with A v = 0 and how far each is from closed [m].
+
+        >>> class Bead(System):                               # of 1 kg on a wire at 45 degrees
+        ...     nv = 2
+        ...     def mass(self, q): return np.eye(2)
+        ...     def forces(self, t, q, v): return [0, -10]
+        ...     def joints(self, q): return [[1, -1]], [q[0] - q[1]]
+        >>> from routh import simulate
+        >>> q = simulate(Bead(), q=[0, 0], h=1e-2, end=1).q[-1]
+        >>> bool(np.allclose(q, -2.5, rtol=0.02))            # half of the acceleration along the wire
+        True
+        """
         return None
 
     def potential_energy(self, q):
-        """Of gravity and springs [J], for the energy that motions report."""
+        """Of gravity and springs [J], for the energy that motions report.
+
+        >>> class Stone(System):
+        ...     nv = 1
+        ...     def mass(self, q): return [[2.0]]
+        ...     def forces(self, t, q, v): return [-2 * 9.81]
+        ...     def potential_energy(self, q): return 2 * 9.81 * q[0]
+        >>> from routh import simulate
+        >>> E = simulate(Stone(), q=[1.0], h=1e-2, end=0.3).energy
+        >>> bool(np.allclose(E, 2 * 9.81, rtol=1e-3))
+        True
+        """
         return 0.0
 
     def integrate(self, q, v, dt):
-        """q moved by v for dt [s]: q + dt v unless coordinates live on a manifold."""
+        """q moved by v for dt [s]: q + dt v unless coordinates live on a manifold.
+
+        >>> class Wheel(System):                              # its angle as a point of the circle
+        ...     nv, nq = 1, 2
+        ...     def mass(self, q): return [[1.0]]
+        ...     def forces(self, t, q, v): return [0.0]
+        ...     def integrate(self, q, v, dt):
+        ...         c, s = np.cos(dt * v[0]), np.sin(dt * v[0])
+        ...         return [c * q[0] - s * q[1], s * q[0] + c * q[1]]
+        >>> from routh import simulate
+        >>> q = simulate(Wheel(), q=[1, 0], v=[np.pi], h=1e-2, end=1).q[-1]
+        >>> bool(np.allclose(q, [-1, 0], atol=1e-9))
+        True
+        """
         return q + dt * v
 
     # what the library asks
 
     def scenario(self, q, v=None):
-        """This system at a state, as a `routh.Scenario`: its `impact`, `check` and `simulate`."""
+        """This system at a state, as a `routh.Scenario`: its `impact`, `check` and `simulate`.
+
+        >>> class Ball(System):
+        ...     nv = 2
+        ...     def mass(self, q): return np.eye(2)
+        ...     def forces(self, t, q, v): return [0, -9.81]
+        ...     def contacts(self, q): return [Contact("floor", q[1], [0, 1], [1, 0], mu=0.5)]
+        >>> Ball().scenario([0, 0], [1, -1]).impact().outcomes[0].velocity   # [m/s]
+        array([0.5, 0. ])
+        """
         self._sizes()
         if q is None:
             raise ValueError("q: a System needs its coordinates at the start")

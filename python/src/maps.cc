@@ -132,6 +132,14 @@ void define_maps(py::module_& m) {
                                  return x.result.cells[k].values;
                                });
                              })
+      .def_property_readonly("about",
+                             [](const Mapped& x) {
+                               py::dict d;
+                               const std::vector<std::string> about = x.map().about();
+                               for (std::size_t k = 0; k < about.size(); ++k)
+                                 d[x.map().plan().measures[k].c_str()] = about[k];
+                               return d;
+                             })
       .def_property_readonly("status",
                              [](const Mapped& x) {
                                std::vector<std::string> list;

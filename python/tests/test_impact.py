@@ -318,7 +318,7 @@ def test_scenarios_go_to_other_processes_and_results_say_what_can(block):
 
 @pytest.mark.parametrize("arguments, says", [
     (("\udcff",), "UTF-8"), (("rocking-block", {"set": [1]}), "set: must be a dictionary"),
-    (("rocking-block", {"set": {1: 2}}), "set: must be names"), (("a\0b",), "no scenario")])
+    (("rocking-block", {"set": {1: 2}}), "set 1: must be a name"), (("a\0b",), "no scenario")])
 def test_a_scenario_that_cannot_be_is_refused(arguments, says):
     with pytest.raises(ValueError, match=says):
         routh.load(arguments[0], **(arguments[1] if len(arguments) > 1 else {}))
@@ -390,6 +390,11 @@ def test_one_contact_may_come_as_one_row_and_sparse_matrices_as_they_are():
     (lambda: routh.impact_batch([[1, 0], [0]], [[-1, 0]], 0.5), "G: must be numbers in rows of equal length"),
     (lambda: routh.impact_batch(np.eye(2), [[-1, 0]], [[0.5], [1, 2]]), "mu: must be numbers in rows of equal length"),
     (lambda: routh.load("rocking-block").impact(law="simultanous"), "did you mean 'simultaneous'"),
+    (lambda: routh.impact(np.eye(2), [0, 1], [1, 0], 10**400, [0, -1]), "mu: must be a number"),
+    (lambda: routh.simulate("point-drop", end=10**400), "end inf: must be finite"),
+    (lambda: routh.load("quadruped", state=[]), r"state \[\]: must be a name"),
+    (lambda: routh.measured(b"impacts.csv"), "must be a name"),
+    (lambda: routh.load("pushing").impact().plot([1, 2, 3]), "axes: must be of Matplotlib"),
     (lambda: routh.load("nothing-like-it.xml"), r"routh.scenario_names\(\) shows"),
     (lambda: routh.load("plate").impact(), r"routh.simulate\('plate'\) moves it")])
 def test_messages_say_in_python_what_to_do(ask, says):

@@ -113,18 +113,6 @@ bool has_mixtures(const ImpactProblem& problem, const Ambiguity& a) {
                      [&](std::size_t place) { return unknown(a.set->kept[place].outcome.c_plus); });
 }
 
-/// The exact set of a few contacts in the plane, where it is computed to its end.
-std::optional<ExactResult> quick_set(const ImpactProblem& problem,
-                                     const AmbiguityOptions& options) {
-  if (!options.exact || problem.tangents != 1 || problem.contacts() > policy::kQuickSet ||
-      problem.bounces())
-    return {};
-  ExactResult set =
-      exact(problem, {.max_polyhedra = policy::kQuickPolyhedra, .stop = options.stop});
-  if (set.status != ExactStatus::kExact || set.pieces.empty()) return {};
-  return set;
-}
-
 /// The lowest and the highest of each contact velocity.
 struct Range {
   VectorXd low, high;
@@ -208,7 +196,7 @@ std::vector<FoundOutcome> all_outcomes(const ImpactProblem& problem,
 }
 
 bool Ambiguity::ended() const {
-  if (exact) return !exact->pieces.empty();
+  if (const ExactResult* known = whole_set()) return !known->pieces.empty();
   return outcomes.size() == 1 && (!sequential || whole || sequential->unfinished.empty()) &&
          (!sampled() || (set->samples > 0 && set->terminated == set->samples));
 }
@@ -217,6 +205,9 @@ std::optional<bool> Ambiguity::unique() const {
   const bool bracket = exact && exact->status == ExactStatus::kBracket;  // and more than the set
   if (!bracket && (outcomes.size() > 1 || (!contacts.empty() && !coarse))) return false;
   if (contacts.empty() && ended() && searched()) return true;
+  // samples end where they begin
+  const bool alone = set && !simultaneous && !sequential && listed.empty();
+  if (alone && !colliding && !stopped) return true;
   return {};
 }
 
@@ -231,13 +222,22 @@ Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& option
   a.one_order = !options.sequential.order.empty();
   a.set = set_valued(polygon, budget.set);
   a.step = budget.set.step;
-  if (!a.simultaneous->outcomes.empty() || !a.sequential->outcomes.empty())
-    a.whole = quick_set(problem, options);
+  if (options.exact && (!a.simultaneous->outcomes.empty() || !a.sequential->outcomes.empty()))
+    a.whole = quick_set(problem, options.stop);
   a.stopped = options.stop && options.stop();
   a.coarse = !a.stopped && !a.whole &&
              differ_by_step(polygon, *a.set, budget.set,
                             all_outcomes(problem, *a.simultaneous, *a.sequential));
   return judged(problem, std::move(a));
+}
+
+std::optional<ExactResult> quick_set(const ImpactProblem& problem,
+                                     const std::function<bool()>& stop) {
+  if (problem.tangents != 1 || problem.contacts() > policy::kQuickSet || problem.bounces())
+    return {};
+  ExactResult set = exact(problem, {.max_polyhedra = policy::kQuickPolyhedra, .stop = stop});
+  if (set.status != ExactStatus::kExact || set.pieces.empty()) return {};
+  return set;
 }
 
 bool differ_by_step(const ImpactProblem& problem, const SetResult& samples, SetOptions options,

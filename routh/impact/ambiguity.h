@@ -63,8 +63,8 @@ struct [[nodiscard]] Ambiguity {
   /// Samples differ only by what a step of finite size makes of them: see differ_by_step().
   bool coarse = false;
   std::optional<ExactResult> exact = {};  ///< of the law exact
-  /// The exact set beside the samples, where it was computed to its end: how far velocities spread
-  /// then follows from it.
+  /// The exact set beside the samples, where it was computed to its end: how far velocities spread,
+  /// and of the set law alone whether the outcome is unique, then follow from it.
   std::optional<ExactResult> whole = {};
   std::vector<Outcome> listed = {};  ///< of any other law
   bool all_listed = true;            ///< all it has
@@ -81,6 +81,10 @@ struct [[nodiscard]] Ambiguity {
   double spread = std::numeric_limits<double>::quiet_NaN();
   std::vector<ContactSpread> contacts = {};  ///< that differ, the widest first
 
+  /// The exact set that stands for the outcomes: of the law exact, or beside samples alone.
+  const ExactResult* whole_set() const {
+    return exact ? &*exact : whole && outcomes.empty() ? &*whole : nullptr;
+  }
   /// Does `spread` come from samples alone, so that more can come out?
   bool sampled() const { return set && !whole; }
   bool all_modes() const { return !simultaneous || simultaneous->enumerated; }
@@ -97,6 +101,10 @@ struct [[nodiscard]] Ambiguity {
 /// set that favours extreme orders spreads. For programs that ask between two steps of a
 /// simulation, for `routh check` and `routh impact`.
 Ambiguity ambiguity(const ImpactProblem& problem, const AmbiguityOptions& options = {});
+
+/// The exact set of a few contacts in the plane, where that takes milliseconds: policy::kQuickSet.
+std::optional<ExactResult> quick_set(const ImpactProblem& problem,
+                                     const std::function<bool()>& stop = {});
 
 /// A step of finite size ends its walks about as far from where they should as it is large. Do the
 /// samples differ (from each other; of `outcomes`, if there are several, from the nearest) by that

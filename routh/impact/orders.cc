@@ -266,6 +266,7 @@ void OrderProgram<Real>::crash(const OrderBasis& basis) {
     return true;
   };
   for (const int r : tight) {
+    if (stopped(r)) return;
     if (!bring_in(r, 1e-3)) later.push_back(r);
   }
   for (const int r : later) bring_in(r, 1e-8);

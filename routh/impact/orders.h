@@ -149,7 +149,10 @@ class OrderProgram {
   }
 
   /// Asked at every pivot; the answer is looked for at some.
-  bool stopped(int steps) const { return steps % 16 == 15 && stop_ && stop_(); }
+  /// Asked now and then; with many digits every step takes long.
+  bool stopped(int steps) const {
+    return (sizeof(Real) > sizeof(double) || steps % 16 == 15) && stop_ && stop_();
+  }
 
   const OrderSpace& space_;
   std::function<bool()> stop_;

@@ -160,6 +160,7 @@ Confirmation confirm_in(const OrderSpace& space, const WitnessCertificate& certi
     const auto amounts = exact_corner(space, order, corner, stop, result.why);
     if (!amounts) return result;
     for (std::size_t p = 0; p < order.size(); ++p) {
+      if (stop && stop()) return refuse("there was no time to see");
       for (std::size_t g = 0; g < space.edges.size(); ++g) alpha[p][g] += weight * (*amounts)[p][g];
     }
   }

@@ -147,8 +147,7 @@ Map::Map(Family family, MapPlan plan) : family_(std::move(family)), plan_(std::m
   const Scenario& base = family_.base();
   if (base.selected())
     throw InputError(fmt::format("{}: an event-selected system has no impacts to map", base.name));
-  measures_ =
-      std::make_unique<Measures>(Measures{measures_named(plan_.measures, base, plan_.runs > 0)});
+  measures_ = std::make_unique<Measures>(Measures{measures_of(plan_, base)});
   if (plan_.runs > 0) {
     if (!base.moving()) throw InputError(fmt::format("--runs: {} does not move", base.name));
     if (!law_named(plan_.batch.law).through_time())
@@ -204,6 +203,12 @@ Map::Map(Family family, MapPlan plan) : family_(std::move(family)), plan_(std::m
     }
   } catch (const NoImpact&) {
   }
+}
+
+std::vector<std::string> Map::about() const {
+  std::vector<std::string> list;
+  for (const Measure& measure : measures_->measures) list.push_back(measure.about);
+  return list;
 }
 
 std::vector<double> Map::parameters(std::uint64_t cell) const {

@@ -89,6 +89,8 @@ class Map {
   const std::string& device_trouble() const { return *device_trouble_; }
   const Scenario& scenario() const { return family_.base(); }
   std::uint64_t size() const { return size_; }
+  /// What the measures are, with their units: "widest range of a contact velocity [m/s]".
+  std::vector<std::string> about() const;
   std::vector<double> parameters(std::uint64_t cell) const;  ///< in the order of names()
   /// Cells first .. first + count - 1. `progress` is called with the number of these that are done.
   std::vector<MapCell> cells(std::uint64_t first, std::uint64_t count, int threads,

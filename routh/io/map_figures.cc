@@ -44,7 +44,7 @@ class Figure {
  public:
   explicit Figure(const MapResult& result)
       : result_(result), plan_(result.map->plan()), scenario_(result.map->scenario()) {
-    const MeasureList list = measures_named(plan_.measures, scenario_, plan_.runs > 0);
+    const MeasureList list = measures_of(plan_, scenario_);
     measures_ = list.measures;
     for (std::size_t k = 0; k < plan_.vary.size(); ++k) {
       if (plan_.vary[k].count > 1) axes_.push_back(k);

@@ -38,6 +38,8 @@ Json to_json(const MapResult& result) {
         {{"name", range.name}, {"from", range.from}, {"to", range.to}, {"count", range.count}});
   for (const MapDraw& draw : plan.draw)
     j["parameters"].push_back({{"name", draw.name}, {"draw", draw.text()}});
+  const std::vector<std::string> about = map.about();
+  for (std::size_t i = 0; i < about.size(); ++i) j["about"][plan.measures[i]] = about[i];
   j["complete"] = result.complete();
   j["incomplete"] = !result.complete();
 

@@ -139,6 +139,13 @@ std::optional<Measure> probability(const std::string& name, const Scenario& scen
                  }};
 }
 
+/// Which outcomes a law counts: those of a continuum have no number.
+std::string counted(const std::string& law) {
+  return law == "set"   ? "outcomes of the simultaneous law"
+         : law == "all" ? "outcomes without mixtures"
+                        : "outcomes of the " + law + " law";
+}
+
 double sampled(const ImpactMeasured& m, double value) {
   return m.result.ended > 0 ? value : kNoMeasure;
 }
@@ -146,7 +153,8 @@ double sampled(const ImpactMeasured& m, double value) {
 const std::vector<Measure>& plain_measures() {
   static const std::vector<Measure> list{
       {.name = "outcomes",
-       .about = "outcomes",
+       .about = "outcomes of the law; of the laws set and all, which have mixtures of them, those "
+                "that can be counted",
        .counts = true,
        .simultaneous = true,
        .of_impact =
@@ -331,10 +339,10 @@ const std::vector<MeasureKind>& measure_kinds(bool of_runs) {
   return of_runs ? runs : impacts;
 }
 
-MeasureList measures_named(const std::vector<std::string>& names, const Scenario& scenario,
-                           bool of_runs) {
+MeasureList measures_of(const MapPlan& plan, const Scenario& scenario) {
   MeasureList list;
-  for (const std::string& name : names) {
+  const bool of_runs = plan.runs > 0;
+  for (const std::string& name : plan.measures) {
     if (std::any_of(list.measures.begin(), list.measures.end(),
                     [&](const Measure& m) { return m.name == name; }))
       throw InputError(fmt::format("--measure {}: is given twice", name));
@@ -357,6 +365,7 @@ MeasureList measures_named(const std::vector<std::string>& names, const Scenario
           of_runs ? "runs" : "impacts",
           close.empty() ? "known are " + join(words) : "did you mean '" + close + "'?"));
     }
+    if (name == "outcomes") found->about = counted(plan.batch.law);
     list.measures.push_back(std::move(*found));
   }
   if (list.measures.empty()) throw InputError("--measure: name at least one");

@@ -35,13 +35,12 @@ struct Measure {
   std::function<double(const RunsMeasured&)> of_runs = {};
 };
 
-/// The measures by name, and the forms that they read. Throws InputError.
+/// The measures of a plan, and the forms that they read. Throws InputError.
 struct MeasureList {
   std::vector<Measure> measures;
   std::vector<std::string> forms;
 };
-MeasureList measures_named(const std::vector<std::string>& names, const Scenario& scenario,
-                           bool of_runs);
+MeasureList measures_of(const MapPlan& plan, const Scenario& scenario);
 /// The kinds that there are, with a few words about each, for help and messages.
 struct MeasureKind {
   std::string name, about;

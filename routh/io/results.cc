@@ -257,7 +257,10 @@ ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOpt
   }
   report.complete = !result.stopped && result.terminated > 0 && result.unsolved == 0;
   report.incomplete = result.stopped;
-  report.known.coarse = !result.stopped && differ_by_step(impact.problem(), result, options);
+  // what few samples miss, and what is the size of their steps
+  if (!result.stopped) report.known.whole = quick_set(impact.problem());
+  report.known.coarse =
+      !result.stopped && !report.known.whole && differ_by_step(impact.problem(), result, options);
   report.known.step = options.step;
   report.known.set = std::move(result);
   report.known = judged(impact.problem(), std::move(report.known));

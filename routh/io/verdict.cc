@@ -37,10 +37,10 @@ std::string does(const std::vector<ContactState>& states) {
 
 /// What there is more than one of.
 std::string several(const Ambiguity& known) {
-  if (known.exact)
-    return known.exact->pieces.size() == 1
+  if (const ExactResult* set = known.whole_set())
+    return set->pieces.size() == 1
                ? "the set of outcomes is more than a point"
-               : fmt::format("the set of outcomes has {} pieces", known.exact->pieces.size());
+               : fmt::format("the set of outcomes has {} pieces", set->pieces.size());
   if (known.outcomes.empty()) return "samples end differently";
   const std::string found =
       fmt::format("{} outcome{}", known.outcomes.size(), known.outcomes.size() > 1 ? "s" : "");
@@ -101,8 +101,9 @@ std::string verdict_by(const ImpactCase& impact, const Ambiguity& known, const s
                        not_unique(impact, known));
   if (!known.colliding)
     return fmt::format("unique{}: no contact approaches, the velocity stays as it is", by);
-  return fmt::format("unique{}: {}", by,
-                     known.exact ? "the set is one point" : "one outcome; " + searched_text(known));
+  return fmt::format(
+      "unique{}: {}", by,
+      known.whole_set() ? "the set is one point" : "one outcome; " + searched_text(known));
 }
 
 }  // namespace

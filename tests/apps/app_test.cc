@@ -22,6 +22,22 @@ TEST_F(App, ListNamesEveryScenarioAndParameter) {
     EXPECT_NE(r.out.find(word), std::string::npos) << word;
 }
 
+TEST_F(App, JsonWithoutAFileGoesToStandardOutput) {
+  for (const std::string command : {"list", "check pushing", "impact pushing --law simultaneous"}) {
+    const Result dash = run_plainly(command + " --json -"), none = run_plainly(command + " --json");
+    EXPECT_EQ(none.code, 0) << command;
+    nlohmann::json a = nlohmann::json::parse(dash.out), b = nlohmann::json::parse(none.out);
+    a.erase("command"), b.erase("command");
+    EXPECT_EQ(a, b) << command;
+  }
+  // and such a result can be repeated
+  EXPECT_EQ(shell(ROUTH_PROGRAM " list pushing --json | " ROUTH_PROGRAM " rerun -").code, 0);
+  // a word that follows is the file
+  EXPECT_EQ(run("list --json " + folder_ + "/list.json").code, 0);
+  EXPECT_EQ(left(), std::vector<std::string>{"list.json"});
+  EXPECT_EQ(run("impact --json " + folder_ + "/impact.json").code, 2);
+}
+
 TEST_F(App, ABuiltInScenarioIsListedAndShownAndCanBeTheBeginningOfOnesOwn) {
   EXPECT_GT(json_of("list")["scenarios"].size(), 20u);
   const nlohmann::json one = json_of("list rocking-block")["scenarios"];

@@ -96,6 +96,22 @@ TEST_F(Map, CellsAreWhatImpactsWithTheSameParametersAre) {
   }
 }
 
+// One outcome where the outcome is not unique is no contradiction: it says which are counted.
+TEST_F(Map, SaysWhichOutcomesItCounts) {
+  const std::string map = "map pushing --vary tilt_deg=30:35:2 --measure outcomes,unique";
+  for (const auto& [law, counted] : std::vector<std::pair<std::string, std::string>>{
+           {"set --draws corners", "outcomes of the simultaneous law"},
+           {"all", "outcomes without mixtures"},
+           {"simultaneous", "outcomes of the simultaneous law"},
+           {"sequential", "outcomes of the sequential law"}}) {
+    const Result r = run(map + " --law " + law + " --json " + folder_ + "/m.json");
+    EXPECT_TRUE(says(r, "outcomes: " + counted)) << law << "\n" << r.out;
+    const auto j = nlohmann::json::parse(std::ifstream(folder_ + "/m.json"));
+    EXPECT_EQ(j["about"]["outcomes"], counted) << law;
+    EXPECT_EQ(j["about"]["unique"], "is the outcome unique? 1: yes");
+  }
+}
+
 TEST_F(Map, HasTheSameBitsOnAnyNumberOfThreads) {
   for (const std::string what :
        {"compass-gait --vary friction=0.2:5:7 --vary rate=0.1:1:5 --samples 200 --measure "
@@ -179,6 +195,8 @@ TEST_F(Map, RefusesWhatCannotBe) {
       {"compass-gait --vary rate=0:1:3 --runs 3 --measure end(foot<0)", "no coordinate"},
       {"compass-gait --vary rate=0:1:3 --samples 0", "--samples 0"},
       {"compass-gait --vary rate=0:1:3 --samples 2^30", "--samples"},
+      {"compass-gait --vary rate=0:1:3 --set rate=0.5", "--set rate has no effect"},
+      {"rocking-block --draw friction=uniform(0,1) --set friction=1 --set width=2", "by --draw"},
       {"order-test --vary rate=0:1:3", "order-test"},
       {"nowhere --vary rate=0:1:3", "nowhere"},
       {"compass-gait --vary \"x'; set output 'f'=0:1:3\"", "no such parameter"}};
