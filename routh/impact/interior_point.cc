@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "routh/lcp/profile_lu.h"
+
 namespace routh {
 namespace {
 
@@ -10,8 +12,10 @@ using Eigen::Matrix3d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+using lcp::dot;
 
 constexpr int kStepsHere = 30, kCentres = 12;  // steps with one λ̄, and how many of these
+constexpr double kSettled = 1e-7;              // residual that is λ̄'s if it no longer falls
 constexpr double kAim = 0.01;                  // of the residual that a centre begins with
 constexpr double kLeastProximal = 1e-7, kJoint = 1e-8;
 constexpr double kRoundedBy = 0.1;  // of the distance of y from its cone
@@ -63,27 +67,59 @@ double InteriorPoint::Cone::slip(const Vector2d& ut) const {
   return std::sqrt(ut.squaredNorm() + rounded * rounded) - rounded;
 }
 
-Vector3d InteriorPoint::rates(const Constraint& constraint, const VectorXd& w) const {
-  Vector3d u = Vector3d::Zero();
+/// Rows that know the same bodies side by side, the normal's in units of friction.
+void InteriorPoint::pack(const Constraint& constraint) {
+  const std::size_t first = parts_.size();
+  const auto own = [&](int group) {
+    return std::find_if(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.end(),
+                        [&](const Packed& p) { return p.group == group; });
+  };
   for (int k = 0; k <= constraint.tangents; ++k) {
     const Row& row = rows[constraint.first + k];
-    for (int p = 0; p < row.count; ++p) {
-      const Part& part = row.parts[p];
-      u[k] += Eigen::Map<const VectorXd>(part.j, part.size).dot(w.segment(part.from, part.size));
+    for (const Part& part : std::span(row.parts, row.count)) {
+      const auto known = own(part.group);
+      if (known == parts_.end()) {
+        parts_.push_back({part.group, part.from, part.size, 0});
+        continue;
+      }
+      const int end = std::max(known->from + known->size, part.from + part.size);
+      known->from = std::min(known->from, part.from);
+      known->size = end - known->from;
     }
   }
-  if (constraint.tangents > 0) u[0] /= constraint.mu;
+  const int count = 1 + constraint.tangents;
+  for (std::size_t p = first; p < parts_.size(); ++p) {
+    parts_[p].at = static_cast<int>(packed_.size());
+    packed_.resize(packed_.size() + 2 * static_cast<std::size_t>(count * parts_[p].size), 0.0);
+  }
+  for (int k = 0; k < count; ++k) {
+    const double unit = k == 0 && constraint.tangents > 0 ? constraint.mu : 1;
+    const Row& row = rows[constraint.first + k];
+    for (const Part& part : std::span(row.parts, row.count)) {
+      const Packed& to = *own(part.group);
+      double* j = &packed_[to.at + k * to.size + part.from - to.from];
+      double* y = j + static_cast<std::ptrdiff_t>(count) * to.size;
+      for (int i = 0; i < part.size; ++i) j[i] = part.j[i] / unit, y[i] = part.y[i] / unit;
+    }
+  }
+}
+
+Vector3d InteriorPoint::rates(std::size_t constraint, const VectorXd& w) const {
+  Vector3d u = Vector3d::Zero();
+  for (const Packed& part : parts_of(constraint)) {
+    const double* j = &packed_[part.at];
+    for (int k = 0; k <= constraints[constraint].tangents; ++k, j += part.size)
+      u[k] += dot(j, w.data() + part.from, part.size);
+  }
   return u;
 }
 
-void InteriorPoint::push(const Constraint& constraint, const Vector3d& l, VectorXd& w) const {
-  for (int k = 0; k <= constraint.tangents; ++k) {
-    const Row& row = rows[constraint.first + k];
-    const double x = k == 0 && constraint.tangents > 0 ? l[0] / constraint.mu : l[k];
-    for (int p = 0; p < row.count; ++p) {
-      const Part& part = row.parts[p];
-      w.segment(part.from, part.size) += x * Eigen::Map<const VectorXd>(part.y, part.size);
-    }
+void InteriorPoint::push(std::size_t constraint, const Vector3d& l, VectorXd& w) const {
+  const int count = 1 + constraints[constraint].tangents;
+  for (const Packed& part : parts_of(constraint)) {
+    const double* y = &packed_[part.at + count * part.size];
+    for (int k = 0; k < count; ++k, y += part.size)
+      lcp::add(y, l[k], w.data() + part.from, part.size);
   }
 }
 
@@ -99,20 +135,18 @@ void InteriorPoint::begin(double scale, const Path& path) {
   path_ = path, scale_ = scale;
   proximal_ = path.proximal;
   here_ = centres_ = 0;
-  aim_ = kAim;
+  aim_ = kAim, last_ = 1;
   w_.setZero(starts.back());
   cones_.assign(constraints.size(), {});
+  parts_.clear(), packed_.clear(), first_part_.assign(1, 0);
   std::vector<std::pair<int, int>> couples;
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const Constraint& constraint = constraints[i];
-    std::vector<int> groups;
-    for (int k = 0; k <= constraint.tangents; ++k) {
-      const Row& row = rows[constraint.first + k];
-      for (int p = 0; p < row.count; ++p) groups.push_back(row.parts[p].group);
-    }
-    for (const int a : groups) {
-      for (const int b : groups) {
-        if (a < b) couples.emplace_back(a, b);
+    pack(constraint);
+    first_part_.push_back(parts_.size());
+    for (const Packed& a : parts_of(i)) {
+      for (const Packed& b : parts_of(i)) {
+        if (a.group < b.group) couples.emplace_back(a.group, b.group);
       }
     }
     Cone& cone = cones_[i];
@@ -133,8 +167,8 @@ void InteriorPoint::look() {
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const Constraint& constraint = constraints[i];
     Cone& cone = cones_[i];
-    push(constraint, -cone.l, drift_);
-    cone.u = rates(constraint, w_);
+    push(i, -cone.l, drift_);
+    cone.u = rates(i, w_);
     for (int k = 0; k <= constraint.tangents; ++k) {
       const double c = rows[constraint.first + k].c;
       cone.u[k] += k == 0 && constraint.tangents > 0 ? c / constraint.mu : c;
@@ -193,24 +227,29 @@ void InteriorPoint::prepare(Cone& cone, double mu) const {
   }
 }
 
-void InteriorPoint::add_block(const Constraint& constraint, const Matrix3d& middle) {
-  for (int a = 0; a <= constraint.tangents; ++a) {
-    for (int b = 0; b <= constraint.tangents; ++b) {
-      double factor = middle(a, b);
-      if (constraint.tangents > 0)
-        factor /= (a == 0 ? constraint.mu : 1) * (b == 0 ? constraint.mu : 1);
-      if (factor == 0) continue;
-      const Row &up = rows[constraint.first + a], &across = rows[constraint.first + b];
-      for (int p = 0; p < up.count; ++p) {
-        for (int q = 0; q < across.count; ++q) {
-          const Part &y = up.parts[p], &j = across.parts[q];
-          lcp::BlockLu::Block block = lu_.block(y.group, j.group);
-          const int row = y.from - starts[y.group], column = j.from - starts[j.group];
-          for (int m = 0; m < j.size; ++m) {
-            const double part = factor * j.j[m];
-            double* to = &block(row, column + m);
-            for (int k = 0; k < y.size; ++k) to[k * block.row_stride] += part * y.y[k];
-          }
+void InteriorPoint::add_block(std::size_t constraint, const Matrix3d& middle) {
+  const int count = 1 + constraints[constraint].tangents;
+  for (const Packed& column : parts_of(constraint)) {
+    // the middle times J
+    const int n = column.size;
+    const double* j = &packed_[column.at];
+    across_.assign(3 * static_cast<std::size_t>(n), 0.0);
+    for (int a = 0; a < count; ++a) {
+      for (int b = 0; b < count; ++b) lcp::add(j + b * n, middle(a, b), &across_[a * n], n);
+    }
+    for (const Packed& row : parts_of(constraint)) {
+      const double* y = &packed_[row.at + count * row.size];
+      lcp::BlockLu::Block block = lu_.block(row.group, column.group);
+      double* to = &block(row.from - starts[row.group], column.from - starts[column.group]);
+      // along what lies side by side in memory
+      if (block.row_stride == 1) {
+        for (int m = 0; m < n; ++m, to += block.column_stride) {
+          for (int a = 0; a < count; ++a)
+            lcp::add(y + a * row.size, across_[a * n + m], to, row.size);
+        }
+      } else {
+        for (int k = 0; k < row.size; ++k, to += block.row_stride) {
+          for (int a = 0; a < count; ++a) lcp::add(&across_[a * n], y[a * row.size + k], to, n);
         }
       }
     }
@@ -229,7 +268,7 @@ bool InteriorPoint::factor() {
     } else {
       prepare(cone, constraints[i].mu);
     }
-    add_block(constraints[i], cone.give * cone.slope);
+    add_block(i, cone.give * cone.slope);
   }
   return lu_.factor();
 }
@@ -240,10 +279,10 @@ void InteriorPoint::direction() {
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     Cone& cone = cones_[i];
     if (constraints[i].joint) {
-      push(constraints[i], -cone.give * cone.miss, right_);
+      push(i, -cone.give * cone.miss, right_);
     } else {
       cone.target = cone.unscaled(cone.target);
-      push(constraints[i], cone.give * (cone.target - cone.bent), right_);
+      push(i, cone.give * (cone.target - cone.bent), right_);
     }
   }
   // what the elimination without pivots loses comes back once
@@ -251,12 +290,12 @@ void InteriorPoint::direction() {
   lu_.solve(dw_.data());
   VectorXd left = right_ - dw_;
   for (std::size_t i = 0; i < constraints.size(); ++i)
-    push(constraints[i], -cones_[i].give * (cones_[i].slope * rates(constraints[i], dw_)), left);
+    push(i, -cones_[i].give * (cones_[i].slope * rates(i, dw_)), left);
   lu_.solve(left.data());
   dw_ += left;
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     Cone& cone = cones_[i];
-    cone.du = rates(constraints[i], dw_);
+    cone.du = rates(i, dw_);
     if (constraints[i].joint) {
       cone.dl = -cone.give * (cone.du + cone.miss);
       continue;
@@ -293,7 +332,9 @@ bool InteriorPoint::step(double residual) {
   look();
   const double aim = aim_ * scale_;
   const bool near = gap_ < aim * aim && miss_ < aim && drift_.lpNorm<Eigen::Infinity>() < aim;
-  if (near || here_ == kStepsHere) {
+  const bool settled = residual < kSettled && residual > 0.5 * last_;
+  last_ = residual;
+  if (near || settled || here_ == kStepsHere) {
     if (centres_ == kCentres) return false;
     move_centre(residual);
     look();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "routh/lcp/block_lu.h"
@@ -73,24 +75,37 @@ class InteriorPoint {
     double slip(const Eigen::Vector2d& ut) const;
   };
 
+  /// What the rows of a constraint have in one group of velocities, in the coordinates of its cone:
+  /// J, row by row, then Y.
+  struct Packed {
+    int group, from, size, at;  // at: in packed_
+  };
+  void pack(const Constraint& constraint);
+  std::span<const Packed> parts_of(std::size_t constraint) const {
+    return {parts_.data() + first_part_[constraint], parts_.data() + first_part_[constraint + 1]};
+  }
+
   void look();
   void move_centre(double residual);
   void prepare(Cone& cone, double mu) const;
   bool factor();
-  void add_block(const Constraint& constraint, const Eigen::Matrix3d& middle);
+  void add_block(std::size_t constraint, const Eigen::Matrix3d& middle);
   void direction();
   double longest() const;
   double gap(double length) const;
   /// J w of a constraint, in the coordinates of its cone.
-  Eigen::Vector3d rates(const Constraint& constraint, const Eigen::VectorXd& w) const;
+  Eigen::Vector3d rates(std::size_t constraint, const Eigen::VectorXd& w) const;
   /// w += Y λ of one.
-  void push(const Constraint& constraint, const Eigen::Vector3d& l, Eigen::VectorXd& w) const;
+  void push(std::size_t constraint, const Eigen::Vector3d& l, Eigen::VectorXd& w) const;
 
+  std::vector<Packed> parts_;
+  std::vector<std::size_t> first_part_;
+  std::vector<double> packed_, across_;
   std::vector<Cone> cones_;
   Eigen::VectorXd w_, dw_, drift_, right_;
   lcp::BlockLu lu_;
   Path path_;
-  double scale_ = 1, gap_ = 1, miss_ = 1, proximal_ = 0, aim_ = 1;
+  double scale_ = 1, gap_ = 1, miss_ = 1, proximal_ = 0, aim_ = 1, last_ = 1;
   int here_ = 0, centres_ = 0;
 };
 

@@ -103,11 +103,11 @@ void StepSolver::clear() {
 }
 
 int StepSolver::add_row(const RowRef& row, double c, Spans spans) {
+  Row& r = rows_.emplace_back();
   values_.resize(values_of_rows_);
-  Row r;
   int next = 0;  // group
   const auto add_groups = [&](int end) {
-    for (; next < end; ++next) add_entry(row, next, r);
+    for (; next < end; ++next) add_entry(row.data(), row.innerStride(), next, r);
   };
   if (spans.empty()) add_groups(static_cast<int>(inertia_.size()));
   for (const auto& [from, to] : spans) {
@@ -117,30 +117,35 @@ int StepSolver::add_row(const RowRef& row, double c, Spans spans) {
   }
   values_of_rows_ = values_.size();
   ordered_ = assembled_ = false;
-  rows_.push_back(r);
   c_.push_back(c);
   start_.push_back(0);
   return static_cast<int>(rows_.size()) - 1;
 }
 
-void StepSolver::add_entry(const RowRef& row, int group, Row& r) {
+/// What a row, of entries so far apart in memory, has in a group.
+void StepSolver::add_entry(const double* row, Eigen::Index apart, int group, Row& r) {
   const int start = starts_[group], size = size_of(group);
   const Inertia& inertia = inertia_[group];
-  const auto part = row.segment(start, size);
-  if (part.isZero(0)) return;
-  if (r.count == 4)
+  const double* part = row + start * apart;
+  int from = 0, to = size;
+  while (from < size && part[from * apart] == 0) ++from;
+  if (from == size) return;
+  if (r.count == 4) {
+    rows_.pop_back();
     throw std::invalid_argument("a constraint couples more than four groups of velocities");
+  }
   const int j = static_cast<int>(values_.size()), y = inertia.symmetric() ? j : j + size;
   values_.resize(y + size);
   double *J = values_.data() + j, *Y = values_.data() + y;
-  for (int k = 0; k < size; ++k) J[k] = Y[k] = part[k];
+  for (int k = 0; k < size; ++k) J[k] = part[k * apart];
+  if (y != j) std::copy(J, J + size, Y);
   if (inertia.pivoted) {
-    Eigen::Map<VectorXd>(Y, size).noalias() = inertia.inverse * part.transpose();
+    Eigen::Map<VectorXd>(Y, size).noalias() = inertia.inverse * Eigen::Map<const VectorXd>(J, size);
   } else {
     if (y != j) inertia.split.solve_right(Y);
     inertia.split.solve_left(J);
   }
-  int from = 0, to = size;
+  from = 0;
   while (J[from] == 0 && Y[from] == 0) ++from;
   while (J[to - 1] == 0 && Y[to - 1] == 0) --to;
   int skip = from, end = to;

@@ -137,6 +137,7 @@ class StepSolver {
 
  private:
   static constexpr double kSign = 1e-10;  // a velocity below this times the largest is zero
+  static constexpr int kCrowd = 64;       // contacts that only InteriorPoint brings together
 
   struct Entry {
     int group;
@@ -179,7 +180,7 @@ class StepSolver {
 
   using Spans = std::span<const std::pair<int, int>>;
   int add_row(const RowRef& row, double c, Spans spans = {});
-  void add_entry(const RowRef& row, int group, Row& r);
+  void add_entry(const double* row, Eigen::Index apart, int group, Row& r);
   void add_normal(const RowRef& row, double c, Grip guess, Spans spans);
   void order_rows();
   void make_G();
@@ -208,8 +209,9 @@ class StepSolver {
   Eigen::Vector2d pull(const StepContact& contact) const;  // z
   void sweep(int sweeps);
   void approach(double tolerance);
-  void interior(double tolerance, const InteriorPoint::Path& path);
+  bool interior(double tolerance, const InteriorPoint::Path& path);
   bool interior_serves() const;
+  bool in_space() const;
   void lemke_search();
   void read_modes();
   void show_modes();

@@ -7,9 +7,13 @@
 
 namespace routh {
 
-/// An interior point method until the impulses are good, or no better for long.
-void StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
-  constexpr int kPatience = 100;
+/// An interior point method until the impulses are good, or no better for long. Where it comes
+/// close, the active set may finish, which is exact; bodies whose contacts clamp each other have
+/// none that does, and the method goes on.
+bool StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
+  constexpr int kPatience = 10, kPatienceWithMany = 100, kPatienceClose = 5;
+  constexpr int kFinish = 6;                       // systems of an active set
+  constexpr double kClose = 1e-6, kCloser = 1e-2;  // residual that it begins with
   InteriorPoint method;
   method.starts = starts_;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -32,9 +36,10 @@ void StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
   method.begin(scale_, path);
 
   std::vector<double> nearest = start_;
-  double least = HUGE_VAL, now = 1;
+  double least = HUGE_VAL, now = 1, close = kClose;
   std::fill(x_.begin(), x_.end(), 0.0);
-  for (int waited = 0; waited < kPatience && method.step(now); ++waited) {
+  int patience = contacts() < kCrowd ? kPatience : kPatienceWithMany;
+  for (int waited = 0; waited < patience && method.step(now); ++waited) {
     ++systems_;
     method.impulses(x_);
     apply_rows();
@@ -42,11 +47,20 @@ void StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
     now = residual_;
     if (now < 0.5 * least) waited = 0;
     if (now < least) least = now, nearest = x_;
-    if (least <= tolerance) break;
+    if (now <= tolerance) break;
+    if (now > close) continue;
+    close = kCloser * now;
+    if (contacts() < kCrowd) patience = kPatienceClose;
+    read_modes();
+    active_set(kFinish);
+    measure();
+    if (residual_ <= tolerance) return true;
   }
   x_ = nearest;
   apply_rows();
+  measure();
   read_modes();
+  return residual_ <= tolerance;
 }
 
 }  // namespace routh

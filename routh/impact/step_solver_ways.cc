@@ -16,15 +16,16 @@ using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-constexpr int kMostSystems = 24;    // before the active set counts as cycling
-constexpr int kMostAnywhere = 10;   // the same from impulses that are not those of the last step
-constexpr int kFewContacts = 6;     // of which modes may be guessed
-constexpr int kCrowd = 64;          // contacts that only this method brings together
-constexpr int kManyContacts = 16;   // for the interior point method
-constexpr double kPolished = 1e-6;  // residual at which an active set takes over
-constexpr int kMostForLemke = 60;   // contacts
-constexpr int kLemkeEdges = 8;      // of the polygon that stands for a disk there
-constexpr int kRounds = 40;         // of the proximal point method
+constexpr int kMostSystems = 24;   // before the active set counts as cycling
+constexpr int kMostInSpace = 12;   // the same where an interior point method comes next
+constexpr int kMostAnywhere = 10;  // the same from impulses that are not those of the last step
+constexpr int kFewContacts = 6;    // of which modes may be guessed
+constexpr int kManyContacts = 16;  // for the interior point method in the plane
+constexpr int kMostForLemke = 60;  // contacts
+constexpr int kLemkeEdges = 8;     // of the polygon that stands for a disk there
+constexpr int kRounds = 40;        // of the proximal point method
+constexpr int kMostInRound = 12;   // systems
+constexpr int kEasy = 2;           // systems of a round after which the next is a bold one
 
 }  // namespace
 
@@ -72,7 +73,8 @@ void StepSolver::approach(double tolerance) {
   for (int round = 0; round < kRounds && diagonal < 1; ++round) {
     const std::vector<StepContact> entered = contacts_;
     proximal_ = diagonal;
-    const bool settled = active_set(kMostSystems);
+    const int before = systems_;
+    const bool settled = active_set(kMostInRound);
     proximal_ = 0;
     if (!settled) {
       diagonal *= 10;
@@ -84,7 +86,7 @@ void StepSolver::approach(double tolerance) {
     measure();
     if (residual_ < least) least = residual_, nearest = x_;
     if (least <= tolerance) break;
-    diagonal = std::max(0.3 * diagonal, 1e-9);
+    diagonal = std::max((systems_ - before > kEasy ? 0.3 : 0.1) * diagonal, 1e-9);
   }
   x_ = nearest;
   apply_rows();
@@ -162,6 +164,11 @@ bool StepSolver::interior_serves() const {
   });
 }
 
+bool StepSolver::in_space() const {
+  return std::any_of(contacts_.begin(), contacts_.end(),
+                     [](const StepContact& c) { return c.tangents == 2; });
+}
+
 bool StepSolver::solve(double tolerance) {
   const bool solved = search(tolerance);
   change_ = u_;
@@ -191,7 +198,10 @@ bool StepSolver::search(double tolerance) {
   const bool cold = contacts() >= kCrowd && interior_serves() &&
                     std::none_of(contacts_.begin(), contacts_.end(),
                                  [](const StepContact& c) { return c.mode != Grip::kOpen; });
+  // in space an interior point method comes next, which is quick where an active set cycles
+  const bool spatial = !restarted_ && interior_serves() && in_space();
   const int systems = cold                         ? 0
+                      : spatial                    ? kMostInSpace
                       : !restarted_                ? kMostSystems
                       : contacts() <= kFewContacts ? kMostAnywhere
                                                    : 0;
@@ -222,8 +232,8 @@ bool StepSolver::search(double tolerance) {
   const bool crowd = contacts() >= kCrowd && interior_serves();
   // near the last step's impulses the solution is not far; from others sweeps come to it sooner
   const bool pivots = may_pivot_;
-  if (!crowd && !restarted_ && approach_from(start_)) return factor_modes(), true;
-  if (contacts() >= kManyContacts && interior_serves()) {
+  if (!crowd && !spatial && !restarted_ && approach_from(start_)) return factor_modes(), true;
+  if (spatial || (contacts() >= kManyContacts && interior_serves())) {
     // bodies nearly at rest first, then such that fly about
     static constexpr InteriorPoint::Path kPaths[] = {
         {.proximal = 1e-6, .shrink = 0.01, .follow = 1},
@@ -231,14 +241,17 @@ bool StepSolver::search(double tolerance) {
         {.proximal = 1e-3, .shrink = 0.1, .follow = 0.8},
         {.proximal = 1e-4, .shrink = 0.1, .follow = 1}};
     for (const InteriorPoint::Path& path : kPaths) {
-      interior(kPolished, path);
-      if (keep_better()) return factor_modes(), true;
+      may_pivot_ = true;
+      if (interior(tolerance, path)) {
+        factor_modes();
+        return true;
+      }
+      keep_better();
       const std::vector<double> inside = x_;
-      active_set(kMostSystems);
-      if (keep_better()) return true;
       if (approach_from(inside)) return factor_modes(), true;
     }
   }
+  if (spatial && !crowd && approach_from(start_)) return factor_modes(), true;
   may_pivot_ = pivots;
   x_ = start_;
   for (const int sweeps : {10, 30, 100, 300}) {

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <set>
 
+#include "routh/lcp/profile_lu.h"
+
 namespace routh::lcp {
 
 using Eigen::MatrixXd;
-using Matrix = Eigen::Map<MatrixXd>;
 using ConstMatrix = Eigen::Map<const MatrixXd>;
 
 void BlockLu::analyse(const std::vector<int>& starts,
@@ -81,35 +82,48 @@ bool BlockLu::factor() {
   for (const int g : order_) {
     const Front& front = fronts_[g];
     const int n = front.size, h = front.height;
-    Matrix own(&values_[front.own], n, n), below(&values_[front.below], h, n),
-        right(&values_[front.right], h, n);
+    double *own = &values_[front.own], *below = &values_[front.below],
+           *right = &values_[front.right];
     for (int k = 0; k < n; ++k) {
-      if (!(std::abs(own(k, k)) > 0)) return false;
-      own.col(k).tail(n - k - 1) /= own(k, k);
-      for (int j = k + 1; j < n; ++j)
-        own.col(j).tail(n - k - 1) -= own(k, j) * own.col(k).tail(n - k - 1);
-    }
-    if (h == 0) continue;
-    own.triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(below);
-    own.transpose().triangularView<Eigen::UnitUpper>().solveInPlace<Eigen::OnTheRight>(right);
-    if (product_.size() < static_cast<std::size_t>(h) * h)
-      product_.resize(static_cast<std::size_t>(h) * h);
-    Matrix product(product_.data(), h, h);
-    product.noalias() = below * right.transpose();
-    for (std::size_t a = 0; a < front.later.size(); ++a) {
-      const int rows = starts_[front.later[a] + 1] - starts_[front.later[a]];
-      for (std::size_t b = 0; b < front.later.size(); ++b) {
-        const int columns = starts_[front.later[b] + 1] - starts_[front.later[b]];
-        Block to = block(front.later[a], front.later[b]);
-        const double* from =
-            product_.data() + front.offset[a] + static_cast<std::size_t>(front.offset[b]) * h;
-        for (int j = 0; j < columns; ++j) {
-          for (int i = 0; i < rows; ++i) to(i, j) -= from[i + static_cast<std::size_t>(j) * h];
-        }
+      double* column = own + k * n;
+      for (int j = 0; j < k; ++j) {
+        const double* left = own + j * n;
+        add(left + j + 1, -column[j], column + j + 1, n - j - 1);
+        add(below + j * h, -column[j], below + k * h, h);
+        add(right + j * h, -left[k], right + k * h, h);
       }
+      if (!(std::abs(column[k]) > 0)) return false;
+      const double inverse = 1 / column[k];
+      for (int i = k + 1; i < n; ++i) column[i] *= inverse;
+      for (int i = 0; i < h; ++i) below[k * h + i] *= inverse;
+    }
+    for (std::size_t a = 0; a < front.later.size(); ++a) {
+      for (std::size_t b = 0; b < front.later.size(); ++b) subtract(front, a, b);
     }
   }
   return true;
+}
+
+/// L U of one group from a pair of its neighbours, along what lies side by side in memory.
+void BlockLu::subtract(const Front& front, std::size_t a, std::size_t b) {
+  const auto size = [&](std::size_t i) {
+    return starts_[front.later[i] + 1] - starts_[front.later[i]];
+  };
+  const int n = front.size, h = front.height, rows = size(a), columns = size(b);
+  const double *below = &values_[front.below + front.offset[a]],
+               *right = &values_[front.right + front.offset[b]];
+  const Block to = block(front.later[a], front.later[b]);
+  if (to.row_stride == 1) {
+    for (int j = 0; j < columns; ++j) {
+      for (int k = 0; k < n; ++k)
+        add(below + k * h, -right[k * h + j], to.at + j * to.column_stride, rows);
+    }
+  } else {
+    for (int i = 0; i < rows; ++i) {
+      for (int k = 0; k < n; ++k)
+        add(right + k * h, -below[k * h + i], to.at + i * to.row_stride, columns);
+    }
+  }
 }
 
 void BlockLu::solve(double* x) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -33,10 +34,11 @@ class BlockLu {
     std::size_t own, below, right;  // in values_: the group itself, L, and U transposed
   };
   int offset_of(const Front& front, int group) const;
+  void subtract(const Front& front, std::size_t a, std::size_t b);
 
   std::vector<int> starts_, order_, rank_;
   std::vector<Front> fronts_;  // by group
-  std::vector<double> values_, product_;
+  std::vector<double> values_;
 };
 
 }  // namespace routh::lcp

@@ -161,26 +161,39 @@ void System::Impl::Workspace::place(const VectorXd& q) {
   const auto put = [](const VectorXd& from, mjtNum* to) {
     std::copy(from.begin(), from.end(), to);
   };
-  put(q, data->qpos);
+  const auto same = [](const VectorXd& given, const mjtNum* now) {
+    return std::equal(given.begin(), given.end(), now);
+  };
   put(system.inputs.control, data->ctrl);
   put(system.inputs.activation, data->act);
+  if (placed.size() == q.size() && q == placed && same(system.inputs.mocap_pos, data->mocap_pos) &&
+      same(system.inputs.mocap_quat, data->mocap_quat))
+    return;
+  moved = collided = false;
+  placed = q;
+  put(q, data->qpos);
   put(system.inputs.mocap_pos, data->mocap_pos);
   put(system.inputs.mocap_quat, data->mocap_quat);
 }
 
 void System::Impl::Workspace::move() {
+  if (moved) return;
   const mjModel& m = smooth();
   mj_kinematics(&m, data.get());
   mj_comPos(&m, data.get());
   mj_tendon(&m, data.get());
+  moved = true;
 }
 
 void System::Impl::Workspace::find_constraints(double reach_of_limits) {
   move();
-  mj_collision(&wide(), data.get());
-  find_touches(wide(), *data, {.reach = system.loaded->reach, .left_out = &system.inputs.left_out},
-               touches);
-  mj_makeConstraint(&smooth(), data.get());
+  if (!collided) {
+    mj_collision(&wide(), data.get());
+    find_touches(wide(), *data,
+                 {.reach = system.loaded->reach, .left_out = &system.inputs.left_out}, touches);
+    mj_makeConstraint(&smooth(), data.get());
+    collided = true;
+  }
   find_limits(reach_of_limits);
 }
 
@@ -306,6 +319,7 @@ void System::Impl::Workspace::fill_joint_bias(const VectorXd& q, const VectorXd&
   for (const double sign : {1.0, -1.0}) {
     std::copy(q.begin(), q.end(), data->qpos);
     mj_integratePos(&m, data->qpos, v.data(), sign * dt);
+    forget();
     move();
     mj_makeConstraint(&m, data.get());
     joint_rows([&](int row, int efc) {

@@ -57,7 +57,8 @@ struct System::Impl {
   const mjModel& smooth() const { return loaded->smooth; }
 
   /// Memory of one evaluation. It remembers nothing that a later one could see: place() and
-  /// fill_forces() write all that MuJoCo reads.
+  /// fill_forces() write all that MuJoCo reads, and what is done for a place is that of any other
+  /// workspace.
   struct Workspace;
   struct GiveBack {
     const Impl* to;
@@ -97,10 +98,15 @@ struct System::Impl::Workspace {
   std::vector<Touch> touches = {};
   std::vector<Limit> limits = {};
   std::vector<Contact> spare = {};  // memory of contacts that are gone
+  /// Where the last call placed it, and whether all has been moved there and collided: the same
+  /// place once more costs nothing.
+  Eigen::VectorXd placed = {};
+  bool moved = false, collided = false;
 
   const mjModel& wide() const { return system.wide(); }
   const mjModel& smooth() const { return system.smooth(); }
 
+  void forget() { moved = collided = false, placed.resize(0); }
   /// Throws std::invalid_argument when q has the wrong size or is not finite.
   void place(const Eigen::VectorXd& q);
   /// Where everything is: contacts, limits (of hinges and slides those within a reach, of ball
@@ -130,9 +136,10 @@ struct System::Impl::Workspace {
       if (data->efc_type[i] == mjCNSTR_EQUALITY) visit(row++, i);
     }
   }
+  /// Everything is where q says.
+  void move();
 
  private:
-  void move();
   void find_limits(double reach);
 };
 

@@ -139,11 +139,8 @@ void System::gaps(const VectorXd& q, VectorXd& contact, VectorXd& joint,
 double System::potential_energy(const VectorXd& q) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
-  const mjModel& m = impl_->wide();
-  mj_kinematics(&m, work->data.get());
-  mj_comPos(&m, work->data.get());
-  mj_tendon(&m, work->data.get());
-  mj_energyPos(&m, work->data.get());
+  work->move();
+  mj_energyPos(&impl_->wide(), work->data.get());
   return work->data->energy[0];
 }
 
@@ -231,8 +228,8 @@ double System::clearance(const VectorXd& q, int joint) const {
   const Impl::Borrowed work = impl_->borrow();
   work->place(q);
   const mjModel& m = impl_->wide();
-  mj_kinematics(&m, work->data.get());
-  mj_comPos(&m, work->data.get());
+  work->move();
+  work->collided = false;
   mj_collision(&m, work->data.get());
   find_touches(m, *work->data,
                {.reach = reach(),
