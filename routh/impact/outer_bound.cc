@@ -46,8 +46,9 @@ class BoundProgram {
         VectorXd d(n);
         for (int a = 0; a < n; ++a) d[a] = exact.direction[i][e][a].get_d();
         d = L_.triangularView<Eigen::Lower>().solve(d).eval();
+        lengths_.push_back(d.norm());
         moves.push_back(d.normalized());
-        edges_.push_back(&exact.direction[i][e]);
+        edges_.push_back({i, e, &exact.direction[i][e]});
       }
     }
     D_.resize(n, static_cast<Eigen::Index>(moves.size()));
@@ -59,8 +60,8 @@ class BoundProgram {
     const VectorXd steady = rational_free(D_ * weights);
     Rational least = -1;
     for (int a = 0; a < n; ++a) steady_.push_back(Rational(steady[a]));
-    for (const RationalVector* d : edges_) {
-      const Rational along = dot(steady_, *d);
+    for (const BoundEdge& edge : edges_) {
+      const Rational along = dot(steady_, *edge.direction);
       if (sgn(least) < 0 || along < least) least = along;
     }
     usable_ = usable_ && sgn(least) > 0;
@@ -73,12 +74,32 @@ class BoundProgram {
   bool usable() const { return usable_; }
   const Rational& energy() const { return energy_; }
 
+  /// load · λ of a unit of each edge; `load` in units of the impact.
+  RationalVector gains(const RationalVector& load) const {
+    RationalVector all;
+    for (const auto& [i, e, direction] : edges_) {
+      Rational sum = load[i];
+      for (int k = 0; k < exact_.tangents && !exact_.frictionless[i]; ++k)
+        sum += load[exact_.tangent(i) + k] * exact_.mu[i] * exact_.D[e][k];
+      all.push_back(sum);
+    }
+    return all;
+  }
+  /// The same of unit motions.
+  VectorXd gains_of_moves(const RationalVector& gains) const {
+    VectorXd all(static_cast<Eigen::Index>(gains.size()));
+    for (std::size_t g = 0; g < gains.size(); ++g)
+      all[static_cast<Eigen::Index>(g)] = gains[g].get_d() / lengths_[g];
+    return all;
+  }
+
   struct Multipliers {
     VectorXd z;   ///< the end
     VectorXd nu;  ///< of the normal velocities
   };
-  /// The largest q z - κ/2 z² over ends with cn_i = 0.
-  std::optional<Multipliers> solve(const VectorXd& q, double kappa, int i) const {
+  /// The largest q z + gain α - κ/2 z² over ends with cn_i = 0.
+  std::optional<Multipliers> solve(const VectorXd& q, const VectorXd& gain, double kappa,
+                                   int i) const {
     const Eigen::Index e = D_.cols(), m = N_.rows();
     MatrixXd N(m + 1, N_.cols());
     N << N_, -N_.row(i);
@@ -86,7 +107,7 @@ class BoundProgram {
     p.W.topLeftCorner(e, e) = kappa * D_.transpose() * D_;
     p.W.topRightCorner(e, m + 1) = -(N * D_).transpose();
     p.W.bottomLeftCorner(m + 1, e) = N * D_;
-    p.w << D_.transpose() * (kappa * z_ - q), N * z_;
+    p.w << D_.transpose() * (kappa * z_ - q) - gain, N * z_;
     const lcp::LemkeResult s = lcp::lemke(p);
     if (s.status != lcp::Status::kSolved || !s.z.allFinite()) return {};
     Multipliers result{z_ + D_ * s.z.head(e), s.z.segment(e, m).cwiseMax(0)};
@@ -94,9 +115,10 @@ class BoundProgram {
     return result;
   }
 
-  /// r and u of the multipliers, exactly, with r · d ≤ 0 for all edges; false where that fails.
-  bool certify(const RationalVector& q, const Multipliers& m, double kappa, RationalVector& r,
-               RationalVector& u) const {
+  /// r and u of the multipliers, exactly, with r · d + gain ≤ 0 for all edges; false where that
+  /// fails.
+  bool certify(const RationalVector& q, const RationalVector& gains, const Multipliers& m,
+               double kappa, RationalVector& r, RationalVector& u) const {
     const VectorXd ends = rational_free(kappa * m.z);
     if (!ends.allFinite() || !m.nu.allFinite()) return false;
     const int n = exact_.dimension;
@@ -109,7 +131,8 @@ class BoundProgram {
       }
     }
     Rational most = 0;
-    for (const RationalVector* d : edges_) most = std::max(most, dot(r, *d));
+    for (std::size_t g = 0; g < edges_.size(); ++g)
+      most = std::max(most, Rational(dot(r, *edges_[g].direction) + gains[g]));
     for (int a = 0; a < n && sgn(most) > 0; ++a)
       r[a] -= most * steady_[a], u[a] += most * steady_[a];
     return true;
@@ -132,20 +155,28 @@ class BoundProgram {
   const RationalImpact& exact_;
   MatrixXd L_, N_, D_;
   VectorXd z_;
-  std::vector<const RationalVector*> edges_;
+  struct BoundEdge {
+    int contact, edge;
+    const RationalVector* direction;
+  };
+  std::vector<BoundEdge> edges_;
+  std::vector<double> lengths_;  // of their motions
   RationalVector steady_;
   Rational energy_;
   bool usable_ = true;
 };
 
-/// The bound of a linear form with contact i closed at the end.
+/// The bound of a linear form with contact i closed at the end; `gains` of impulses, by edge.
 double bound_closed(const BoundProgram& program, const RationalImpact& exact,
-                    const RationalVector& q, int i, const std::function<bool()>& stop) {
+                    const RationalVector& q, const RationalVector& gains, int i,
+                    const std::function<bool()>& stop) {
   const int n = exact.dimension;
   VectorXd form(n);
   for (int a = 0; a < n; ++a) form[a] = q[a].get_d();
   const VectorXd metric = program.metric(form);
-  const double size = program.start().norm(), gain = metric.norm();
+  const VectorXd by_moves = program.gains_of_moves(gains);
+  const double size = program.start().norm(),
+               gain = metric.norm() + by_moves.lpNorm<Eigen::Infinity>();
   if (gain == 0) return 0;
   // the multiplier that makes the end as long as the start
   double low = std::log(gain / size) - 25, high = std::log(gain / size) + 5;
@@ -155,21 +186,24 @@ double bound_closed(const BoundProgram& program, const RationalImpact& exact,
   bool stopped = stop && stop();
   for (int k = 0; k < kHalvings && !stopped; ++k) {
     const double middle = 0.5 * (low + high), kappa = std::exp(middle);
-    auto m = program.solve(metric, kappa, i);
+    auto m = program.solve(metric, by_moves, kappa, i);
     const bool longer = m && m->z.norm() >= size;
     (longer ? low : high) = middle;
     if (m) chosen = std::move(m), price = kappa;
     stopped = stop && stop();
   }
   RationalVector r, u;
-  if (chosen && program.certify(q, *chosen, price, r, u)) {
+  // the best multipliers, and none: energy alone
+  const BoundProgram::Multipliers none{VectorXd::Zero(n), VectorXd::Zero(exact.contacts)};
+  const auto take = [&](const BoundProgram::Multipliers& m, double kappa) {
+    if (!program.certify(q, gains, m, kappa, r, u)) return;
     const double square = upwards(program.energy() * program.squared(u));
     const double root = std::nextafter(std::sqrt(square), HUGE_VAL);
-    best = upwards(dot(r, exact.start) + Rational(root));
-  }
-  // energy alone
-  const double square = upwards(program.energy() * program.squared(q));
-  return std::min(best, std::nextafter(std::sqrt(square), HUGE_VAL));
+    best = std::min(best, upwards(dot(r, exact.start) + Rational(root)));
+  };
+  if (chosen) take(*chosen, price);
+  take(none, 0);
+  return best;
 }
 
 double outer_bound(const BoundProgram& program, const RationalImpact& exact,
@@ -180,11 +214,13 @@ double outer_bound(const BoundProgram& program, const RationalImpact& exact,
   if (target.kind == WitnessTarget::kLeastEnergy) {
     // ½ yᵀG⁻¹y ≥ u · y - ½ uᵀGu ≥ -r · y⁻ - ½ uᵀGu
     double least = unbounded;
+    const RationalVector nothing = program.gains(RationalVector(exact.T.size()));
     for (int i = 0; i < m; ++i) {
       if (!program.usable() || (stop && stop())) return -unbounded;
-      const auto end = program.solve(VectorXd::Zero(exact.dimension), 1, i);
+      const auto end =
+          program.solve(VectorXd::Zero(exact.dimension), program.gains_of_moves(nothing), 1, i);
       RationalVector r, u;
-      if (!end || !program.certify(RationalVector(exact.dimension), *end, 1, r, u))
+      if (!end || !program.certify(RationalVector(exact.dimension), nothing, *end, 1, r, u))
         return -unbounded;
       const Rational energy = -dot(r, exact.start) - program.squared(u) / 2;
       least = std::min(least, -upwards(-std::max(energy, Rational(0))));
@@ -194,15 +230,26 @@ double outer_bound(const BoundProgram& program, const RationalImpact& exact,
   }
   if (!program.usable()) return unbounded;
   // a form of order one, whatever its factors
-  const double largest = target.q.lpNorm<Eigen::Infinity>();
-  const int scale = largest > 0 ? std::ilogb(largest) : 0;
+  int scale = std::numeric_limits<int>::min();
+  const auto count = [&](double factor, int unit) {
+    if (factor != 0) scale = std::max(scale, std::ilogb(factor) + unit);
+  };
+  for (Eigen::Index i = 0; i < target.q.size(); ++i) count(target.q[i], exact.unit[i]);
+  for (Eigen::Index i = 0; i < target.load.size(); ++i)
+    count(target.load[i], 2 * exact.speed - exact.unit[i]);
+  if (scale == std::numeric_limits<int>::min()) scale = 0;
   RationalVector q(exact.dimension);
   for (std::size_t i = 0; i < exact.T.size(); ++i) {
     const double by = std::ldexp(target.q[static_cast<Eigen::Index>(i)], exact.unit[i] - scale);
     for (int a = 0; a < exact.dimension && by != 0; ++a) q[a] += Rational(by) * exact.T[i][a];
   }
+  RationalVector load(exact.T.size());
+  for (Eigen::Index i = 0; i < target.load.size(); ++i)
+    load[i] = Rational(std::ldexp(target.load[i], 2 * exact.speed - exact.unit[i] - scale));
+  const RationalVector gains = program.gains(load);
   double most = -unbounded;
-  for (int i = 0; i < m; ++i) most = std::max(most, bound_closed(program, exact, q, i, stop));
+  for (int i = 0; i < m; ++i)
+    most = std::max(most, bound_closed(program, exact, q, gains, i, stop));
   return std::ldexp(most, scale);
 }
 
