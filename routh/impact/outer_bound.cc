@@ -15,7 +15,8 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kHalvings = 40;  // of the multiplier of energy
+constexpr int kHalvings = 40;      // of the multiplier of energy
+constexpr int kTurnHalvings = 14;  // where there are two
 
 /// A number not below x, in double precision.
 double upwards(const Rational& x) {
@@ -130,13 +131,110 @@ class BoundProgram {
         if (m.nu[i] != 0) r[a] += Rational(m.nu[i]) * exact_.T[i][a];
       }
     }
-    Rational most = 0;
-    for (std::size_t g = 0; g < edges_.size(); ++g)
-      most = std::max(most, Rational(dot(r, *edges_[g].direction) + gains[g]));
-    for (int a = 0; a < n && sgn(most) > 0; ++a)
-      r[a] -= most * steady_[a], u[a] += most * steady_[a];
+    settle(gains, r, u);
     return true;
   }
+  /// Moves what edges gain by r over to u; where `acts` is given, of those edges alone.
+  void settle(const RationalVector& gains, RationalVector& r, RationalVector& u,
+              const std::vector<char>* acts = nullptr) const {
+    Rational most = 0;
+    for (std::size_t g = 0; g < edges_.size(); ++g) {
+      if (!acts || (*acts)[g])
+        most = std::max(most, Rational(dot(r, *edges_[g].direction) + gains[g]));
+    }
+    for (std::size_t a = 0; a < r.size() && sgn(most) > 0; ++a)
+      r[a] -= most * steady_[a], u[a] += most * steady_[a];
+  }
+
+  /// Edges that can act while the only velocity in q is positive: none of its own contact if it is
+  /// normal, those that brake it if it is tangential, in the plane. Nothing of other forms.
+  std::optional<std::vector<char>> after_turn(const VectorXd& q) const {
+    Eigen::Index place = 0;
+    if (std::count_if(q.begin(), q.end(), [](double x) { return x != 0; }) != 1) return {};
+    q.cwiseAbs().maxCoeff(&place);
+    const int m = exact_.contacts;
+    if (place < m ? q[place] < 0 : exact_.tangents > 1) return {};
+    std::vector<char> acts;
+    for (const auto& [i, e, direction] : edges_) {
+      const bool own = place < m ? i == place : exact_.tangent(i) == place;
+      const bool brakes =
+          place >= m && (exact_.frictionless[i] || sgn(exact_.D[e][0]) * q[place] < 0);
+      acts.push_back(!own || brakes);
+    }
+    return acts;
+  }
+
+  struct TurnMultipliers {
+    VectorXd end, turn;  ///< states
+    VectorXd nu;         ///< of the normal velocities at the end
+    double tau = 0;      ///< of q at the turn
+  };
+  /// The largest q y - κ/2 y² - κ'/2 p² over p = z⁻ + D α with q p ≤ b, y = p + D α' by the edges
+  /// that act, and cn_i = 0 at y.
+  std::optional<TurnMultipliers> solve_turn(const VectorXd& q, const std::vector<char>& acts,
+                                            double kappa, double kappa_turn, int i) const {
+    std::vector<Eigen::Index> which;
+    for (std::size_t g = 0; g < acts.size(); ++g) {
+      if (acts[g]) which.push_back(static_cast<Eigen::Index>(g));
+    }
+    const MatrixXd after = D_(Eigen::all, which);
+    const Eigen::Index e = D_.cols(), f = after.cols(), m = N_.rows(), size = e + f + m + 2;
+    MatrixXd N(m + 1, N_.cols());
+    N << N_, -N_.row(i);
+    lcp::Problem p{.W = MatrixXd::Zero(size, size), .w = VectorXd(size)};
+    p.W.topLeftCorner(e, e) = (kappa + kappa_turn) * D_.transpose() * D_;
+    p.W.block(0, e, e, f) = kappa * D_.transpose() * after;
+    p.W.block(e, 0, f, e) = kappa * after.transpose() * D_;
+    p.W.block(e, e, f, f) = kappa * after.transpose() * after;
+    p.W.block(e + f, 0, m + 1, e) = N * D_;
+    p.W.block(e + f, e, m + 1, f) = N * after;
+    p.W.block(0, e + f, e + f, m + 1) = -p.W.block(e + f, 0, m + 1, e + f).transpose();
+    p.W.block(size - 1, 0, 1, e) = -q.transpose() * D_;
+    p.W.block(0, size - 1, e, 1) = D_.transpose() * q;
+    const double before = q.dot(z_);
+    p.w << D_.transpose() * ((kappa + kappa_turn) * z_ - q), after.transpose() * (kappa * z_ - q),
+        N * z_, std::max(0.0, before) - before;
+    const lcp::LemkeResult s = lcp::lemke(p);
+    if (s.status != lcp::Status::kSolved || !s.z.allFinite()) return {};
+    TurnMultipliers result;
+    result.turn = z_ + D_ * s.z.head(e);
+    result.end = result.turn + after * s.z.segment(e, f);
+    result.nu = s.z.segment(e + f, m).cwiseMax(0);
+    result.nu[i] -= s.z[e + f + m];
+    result.tau = std::max(0.0, s.z[size - 1]);
+    return result;
+  }
+  /// What these multipliers prove, upwards.
+  double certify_turn(const RationalVector& q, const std::vector<char>& acts,
+                      const TurnMultipliers& m, double kappa, double kappa_turn) const {
+    const VectorXd end = rational_free(kappa * m.end), turn = rational_free(kappa_turn * m.turn);
+    if (!end.allFinite() || !turn.allFinite() || !m.nu.allFinite()) return HUGE_VAL;
+    const std::size_t n = q.size();
+    const RationalVector none(edges_.size());
+    RationalVector s = q, u(n), r(n), v(n);
+    for (std::size_t a = 0; a < n; ++a) {
+      u[a] = Rational(end[static_cast<Eigen::Index>(a)]);
+      s[a] -= u[a];
+      for (int i = 0; i < exact_.contacts; ++i) {
+        if (m.nu[i] != 0) s[a] += Rational(m.nu[i]) * exact_.T[i][a];
+      }
+    }
+    settle(none, s, u, &acts);
+    const Rational tau(m.tau);
+    for (std::size_t a = 0; a < n; ++a) {
+      v[a] = Rational(turn[static_cast<Eigen::Index>(a)]);
+      r[a] = s[a] - tau * q[a] - v[a];
+    }
+    settle(none, r, v);
+    const Rational before = dot(q, exact_.start);
+    return upwards(dot(r, exact_.start) + tau * std::max(Rational(0), before) + Rational(far(u)) +
+                   Rational(far(v)));
+  }
+  /// The most that a form can be by energy alone, upwards.
+  double far(const RationalVector& u) const {
+    return std::nextafter(std::sqrt(upwards(energy_ * squared(u))), HUGE_VAL);
+  }
+
   Rational squared(const RationalVector& u) const {
     Rational sum = 0;
     for (int a = 0; a < exact_.dimension; ++a) sum += u[a] * dot(exact_.G[a], u);
@@ -193,16 +291,42 @@ double bound_closed(const BoundProgram& program, const RationalImpact& exact,
     stopped = stop && stop();
   }
   RationalVector r, u;
-  // the best multipliers, and none: energy alone
-  const BoundProgram::Multipliers none{VectorXd::Zero(n), VectorXd::Zero(exact.contacts)};
-  const auto take = [&](const BoundProgram::Multipliers& m, double kappa) {
-    if (!program.certify(q, gains, m, kappa, r, u)) return;
-    const double square = upwards(program.energy() * program.squared(u));
-    const double root = std::nextafter(std::sqrt(square), HUGE_VAL);
-    best = std::min(best, upwards(dot(r, exact.start) + Rational(root)));
-  };
-  if (chosen) take(*chosen, price);
-  take(none, 0);
+  if (chosen && program.certify(q, gains, *chosen, price, r, u))
+    best = upwards(dot(r, exact.start) + Rational(program.far(u)));
+  // energy alone
+  r.assign(q.size(), 0), u = q;
+  program.settle(gains, r, u);
+  return std::min(best, upwards(dot(r, exact.start) + Rational(program.far(u))));
+}
+
+/// The bound of a single velocity with contact i closed at the end, from the last time when it was
+/// not positive: what acts from then on is less, and energy bounds the state at that time too.
+double bound_turned(const BoundProgram& program, const RationalVector& q,
+                    const std::vector<char>& acts, int i, const std::function<bool()>& stop) {
+  VectorXd form(static_cast<Eigen::Index>(q.size()));
+  for (std::size_t a = 0; a < q.size(); ++a) form[static_cast<Eigen::Index>(a)] = q[a].get_d();
+  const VectorXd metric = program.metric(form);
+  const double size = program.start().norm(), gain = metric.norm();
+  double best = HUGE_VAL;
+  if (gain == 0) return best;
+  // multipliers that make the end and, within, the turn as long as the start
+  const double least = std::log(gain / size) - 15, most = std::log(gain / size) + 5;
+  double low = least, high = most;
+  for (int k = 0; k < kTurnHalvings && !(stop && stop()); ++k) {
+    const double kappa = std::exp(0.5 * (low + high));
+    double low_turn = least, high_turn = most, price = 0;
+    std::optional<BoundProgram::TurnMultipliers> chosen;
+    for (int j = 0; j < kTurnHalvings; ++j) {
+      const double kappa_turn = std::exp(0.5 * (low_turn + high_turn));
+      auto m = program.solve_turn(metric, acts, kappa, kappa_turn, i);
+      const bool longer = m && m->turn.norm() >= size;
+      (longer ? low_turn : high_turn) = 0.5 * (low_turn + high_turn);
+      if (m) chosen = std::move(m), price = kappa_turn;
+    }
+    const bool longer = chosen && chosen->end.norm() >= size;
+    (longer ? low : high) = 0.5 * (low + high);
+    if (chosen) best = std::min(best, program.certify_turn(q, acts, *chosen, kappa, price));
+  }
   return best;
 }
 
@@ -247,9 +371,14 @@ double outer_bound(const BoundProgram& program, const RationalImpact& exact,
   for (Eigen::Index i = 0; i < target.load.size(); ++i)
     load[i] = Rational(std::ldexp(target.load[i], 2 * exact.speed - exact.unit[i] - scale));
   const RationalVector gains = program.gains(load);
+  const std::optional<std::vector<char>> acts =
+      target.load.size() > 0 ? std::nullopt : program.after_turn(target.q);
   double most = -unbounded;
-  for (int i = 0; i < m; ++i)
-    most = std::max(most, bound_closed(program, exact, q, gains, i, stop));
+  for (int i = 0; i < m; ++i) {
+    double bound = bound_closed(program, exact, q, gains, i, stop);
+    if (acts && bound > 0) bound = std::min(bound, bound_turned(program, q, *acts, i, stop));
+    most = std::max(most, bound);
+  }
   return std::ldexp(most, scale);
 }
 

@@ -45,7 +45,7 @@ SetResult sampled(const ImpactCase& impact, const SetOptions& options, const Ask
 }
 
 /// What Theorem 9 promises of the samples that are asked for.
-SamplerCertificate certificate_of(const ImpactCase& impact, const Asked& asked, double step) {
+SamplerCertificate certified_samples(const ImpactCase& impact, const Asked& asked, double step) {
   if (!pointed(impact.problem()))
     throw InputError(
         "--epsilon: the friction cone is not pointed, the impact need not end and nothing can be "
@@ -70,7 +70,7 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
         "extremes; take corners");
   std::optional<SamplerCertificate> certified;
   if (asked.epsilon > 0) {
-    certified = certificate_of(impact, asked, options.step);
+    certified = certified_samples(impact, asked, options.step);
     options.limit = static_cast<int>(certified->steps);
     options.final_step = certified->final_step;
   }

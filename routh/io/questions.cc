@@ -29,7 +29,7 @@ struct Term {
 };
 
 /// Adds a term with a factor.
-void add(const Term& term, double factor, Objective& objective) {
+void add_term(const Term& term, double factor, Objective& objective) {
   objective.q += factor * term.q;
   objective.constant += factor * term.constant;
   if (term.load.size() > 0) {
@@ -144,7 +144,7 @@ class FormReader {
       if (more) ++at_;
     }
     if (!factor_of_) return false;  // a number alone moves nothing
-    add(*factor_of_, factor, objective);
+    add_term(*factor_of_, factor, objective);
     return true;
   }
 
@@ -176,7 +176,7 @@ Objective parse_objective(const ImpactCase& impact, const std::string& option,
   const std::vector<Term> terms = terms_of(impact);
   Objective objective = nothing(impact, text);
   for (const Term& term : terms) {
-    if (term.name == text) return add(term, 1, objective), objective;
+    if (term.name == text) return add_term(term, 1, objective), objective;
   }
   if (text.size() <= 1000 && FormReader(text, terms).read(objective)) return objective;
   const bool space = impact.problem().tangents == 2;
@@ -192,7 +192,7 @@ std::vector<Objective> every_objective(const ImpactCase& impact) {
   for (const Term& term : terms_of(impact)) {
     if (term.velocity >= 0 || term.load.size() > 0) continue;
     all.push_back(nothing(impact, term.name));
-    add(term, 1, all.back());
+    add_term(term, 1, all.back());
   }
   all.push_back({"energy"});
   return all;
