@@ -169,6 +169,31 @@ std::string describe_outcomes(const io::ImpactCase& impact, const io::ImpactRepo
   return text;
 }
 
+/// What Theorem 9 says of the samples.
+std::string describe_certificate(const SamplerCertificate& c, const SetResult& r) {
+  std::string text = fmt::format(
+      "\n    certificate, P1 Theorem 9, for {:g} m/s and probability {:g}\n"
+      "    up to {:.0f} steps a sample, last step {:.3g} N s; normal impulses sum to {:.4g} N s at "
+      "the most\n",
+      c.epsilon, 1 - c.delta, c.steps, c.final_step, c.most_impulse);
+  if (c.uniqueness.status == StepUniqueness::kAmbiguous)
+    return text + "    refused: a step has two solutions, against Assumption 6; --json has one\n";
+  if (c.uniqueness.status == StepUniqueness::kUnknown)
+    return text + fmt::format(
+                      "    refused: that steps have one solution, Assumption 6, is not "
+                      "certified: {}\n",
+                      c.uniqueness.why);
+  text += fmt::format(
+      "    steps have one solution (Assumption 6, proven); each stretches "
+      "differences {:.4g} times at the most\n",
+      c.lipschitz);
+  const bool holds = c.holds(static_cast<double>(r.samples));
+  return text +
+         (holds
+              ? fmt::format("    holds: {:.4g} samples are enough\n", std::pow(10, c.log10_samples))
+              : fmt::format("    does not hold: it takes 10^{:.4g} samples\n", c.log10_samples));
+}
+
 std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   const double samples = static_cast<double>(std::max<std::uint64_t>(1, r.samples));
   std::string text = fmt::format(
@@ -199,6 +224,33 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
   return text + describe_ranges(impact, fmt::format("{} samples", r.terminated), r.c_min, r.c_max);
 }
 
+/// What an extreme moves with most, and along what it has a kink.
+std::string sensitivity_lines(const io::ImpactCase& impact, const io::Sensitivity& s) {
+  std::vector<std::string> moves, kinks;
+  const auto of = [&](const char* kind, const Eigen::VectorXd& slopes,
+                      const std::vector<std::string>& names) {
+    Eigen::Index most = -1;
+    for (Eigen::Index k = 0; k < slopes.size(); ++k) {
+      const std::string& name = names[static_cast<std::size_t>(k)];
+      if (!std::isfinite(slopes[k])) {
+        kinks.push_back(fmt::format("{} {}", kind, name));
+      } else if (slopes[k] != 0 && (most < 0 || std::abs(slopes[k]) > std::abs(slopes[most]))) {
+        most = k;
+      }
+    }
+    if (most >= 0)
+      moves.push_back(
+          fmt::format("{} {} {:+.4g}", kind, names[static_cast<std::size_t>(most)], slopes[most]));
+  };
+  of("velocity", s.velocity, impact.scenario.velocities);
+  of("friction of", s.friction, impact.names);
+  of("mass of", s.mass, s.path.bodies);
+  std::string text;
+  if (!moves.empty()) text += fmt::format("    moves most by {}\n", fmt::join(moves, ", "));
+  if (!kinks.empty()) text += fmt::format("    not smooth in {}\n", fmt::join(kinks, ", "));
+  return text;
+}
+
 /// Extremes, how far they can be at the most, and the order that reaches them.
 std::string describe_extremes(const io::ImpactCase& impact, const io::ImpactReport& report) {
   std::string text;
@@ -211,15 +263,15 @@ std::string describe_extremes(const io::ImpactCase& impact, const io::ImpactRepo
         text += fmt::format("\n{} {}: nothing was found\n", what, extreme.name);
         continue;
       }
-      const bool energy = extreme.name == "energy";
-      const double size = energy ? before : speed;
+      const double size = extreme.unit == "J" ? before : extreme.unit == "N s" ? 0 : speed;
       text += fmt::format("\n{} {}: {:.6g} {}", what, extreme.name, rounded(extreme.value, size),
-                          energy ? "J" : "m/s");
+                          extreme.unit);
       if (extreme.bound) text += fmt::format(", {} {:.6g}", bound, rounded(*extreme.bound, size));
       text += '\n';
       for (std::size_t k = 0; extreme.witness && k < extreme.witness->phases.size(); ++k)
         text += fmt::format("    {}{}\n", k ? "then " : "",
                             io::phase_text(impact, extreme.witness->phases[k]));
+      if (extreme.sensitivity) text += sensitivity_lines(impact, *extreme.sensitivity);
     }
   };
   extremes("maximize", "at most", report.answers.maximize);
@@ -274,6 +326,13 @@ std::string describe_exact(const io::ImpactCase& impact, const io::ImpactReport&
   if (result.pieces.size() > 40)
     text += fmt::format("\n.. and {} more pieces\n", result.pieces.size() - 40);
 
+  if (!report.corners.empty()) {
+    const auto found = std::count_if(report.corners.begin(), report.corners.end(),
+                                     [](const io::MovingCorner& c) { return c.moves.has_value(); });
+    text += fmt::format(
+        "\nhow corners move: known of {} of {}, by the paths that end there; --json has it\n",
+        found, report.corners.size());
+  }
   text += describe_extremes(impact, report);
   const auto numbers = [](const Eigen::VectorXd& c) {
     return fmt::format("[{}]", fmt::join(c.begin(), c.end(), ","));
@@ -359,6 +418,7 @@ std::string describe_report(const io::ImpactCase& impact, const io::ImpactReport
                      : report.law == "exact"     ? describe_exact(impact, report)
                      : report.law == "witnesses" ? describe_extremes(impact, report)
                                                  : describe_outcomes(impact, report);
+  if (report.certificate) text += describe_certificate(*report.certificate, *report.set());
   if (report.covers) text += describe_coverage(report);
   if (report.comparison) text += describe_comparison(impact, report);
   return text;

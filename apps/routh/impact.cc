@@ -27,14 +27,14 @@ struct ImpactArguments {
   ScenarioArguments scenario;
   std::string law = "all";
   std::string samples, seed = "0", keep = "1000", draws, single = "routh";
-  double step = 0, final_step = 0;
+  double step = 0, final_step = 0, epsilon = 0, delta = 0;
   int limit = 0, threads = 0;
   std::vector<std::string> order;
   std::string contact;
   std::vector<double> stiffness;
   double exponent = LzbOptions{}.exponent;
   ExactArguments exact;
-  bool coverage = false, derivative = false;
+  bool coverage = false, derivative = false, sensitivity = false;
   std::string compare, device = "cpu";
   Sharing sharing;
   TablePlaces tables;
@@ -52,6 +52,8 @@ io::Asked asked(const io::ImpactCase& impact, ImpactArguments& a) {
                   .draws = a.draws,
                   .step = a.step,
                   .final_step = a.final_step,
+                  .epsilon = a.epsilon,
+                  .delta = a.delta,
                   .limit = a.limit,
                   .threads = Sharing::threads(a.threads),
                   .order = a.order,
@@ -63,6 +65,7 @@ io::Asked asked(const io::ImpactCase& impact, ImpactArguments& a) {
                   .questions = questions(impact, a.exact),
                   .coverage = a.coverage,
                   .derivative = a.derivative,
+                  .sensitivity = a.sensitivity,
                   .device = device_named(a.device),
                   .stop = interrupted};
   if (!a.samples.empty()) asked.samples = parse_count("--samples", a.samples, 0x1p40);
@@ -156,12 +159,12 @@ int run_impact(ImpactArguments& a) {
   }
   refuse_foreign(*a.scenario.command, "--law",
                  {a.law, a.coverage ? "set --coverage" : std::string()});
-  if (a.law == "exact" && a.exact.maximize.empty() && a.exact.minimize.empty()) {
+  if (a.law == "exact" && a.exact.maximize.empty() && a.exact.minimize.empty() && !a.sensitivity) {
     for (const char* option : {"--seed", "--threads"}) {
       if (a.scenario.command->count(option) > 0)
         throw io::InputError(fmt::format(
-            "{} belongs to --law set, all, witnesses, and to exact with --maximize or --minimize; "
-            "leave it out",
+            "{} belongs to --law set, all, witnesses, and to exact with --maximize, --minimize or "
+            "--sensitivity; leave it out",
             option));
     }
   }
@@ -259,6 +262,13 @@ void add_impact(CLI::App& app, Session& session) {
        "bound [N s] of the last step of Algorithm 2 for samples that reach the limit; 0: none")
       ->check(not_negative("a number of N s"))
       ->capture_default_str();
+  c->add_option("--epsilon", a->epsilon,
+                "certify the samples by P1 Theorem 9: no outcome farther than this [m/s] from one; "
+                "computes the limit, the last step and how many samples that takes")
+      ->check(positive("a number of m/s"));
+  c->add_option("--delta", a->delta,
+                "how likely the certificate of --epsilon may fail (default: 0.05)")
+      ->check(positive("a probability"));
   c->add_option("--draws", a->draws,
                 "uniform as in P1 (default of set), or corners to reach extreme orders early "
                 "(default of all), or extremes: paths through orders that reach far, without a "
@@ -289,9 +299,14 @@ void add_impact(CLI::App& app, Session& session) {
               "how outcomes of the simultaneous law depend on velocities, configuration, friction "
               "and masses, within their contact modes");
   c->add_flag("--coverage", a->coverage, "how far the samples are from the exact set");
-  c->add_option("--maximize", a->exact.maximize,
-                "the largest energy, normal.NAME, tangential.NAME, v[K] or sum of these with "
-                "factors of an outcome, with a path that reaches it")
+  c->add_flag("--sensitivity", a->sensitivity,
+              "how extremes, and corners of the exact set, move with velocities, friction and "
+              "masses");
+  c->add_option(
+       "--maximize", a->exact.maximize,
+       "the largest energy, normal.NAME, tangential.NAME, v[K] or sum of these with "
+       "factors of an outcome, or the most impulse, impulse.NAME, with a path that reaches "
+       "it")
       ->type_name("WHAT");
   c->add_option("--minimize", a->exact.minimize, "the smallest")->type_name("WHAT");
   c->add_option("--contains", a->exact.contains,

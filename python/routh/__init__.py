@@ -16,8 +16,8 @@ from ._core import has_cuda, has_exact, has_models
 from ._core import version as __version__
 from ._batch import BatchResult, impact_batch
 from ._ensemble import Branch, BranchTree, EnsembleResult, Group, Run, branch, ensemble
-from ._impact import (CheckResult, Containment, ExactSet, Extreme, ImpactResult, Outcome, Piece, SampledSet,
-                      impact, impact_in_contact_space)
+from ._impact import (CheckResult, Containment, ExactSet, Extreme, ImpactResult, Moves, Outcome, Piece, SampledSet,
+                      Sensitivity, impact, impact_in_contact_space)
 from ._map import MapResult, map
 from ._measured import MeasuredResult, MeasuredRow, measured
 from ._motion import Event, Inclusion, Instant, State, Stepper, Trajectory, Zeno, at_start, simulate, stepper
@@ -30,7 +30,7 @@ from ._system import Contact, System
 __all__ = [
     "BatchResult", "Branch", "BranchTree", "CheckResult", "Contact", "Containment", "Crossing", "EnsembleResult", "Event",
     "ExactSet", "Extreme", "Group", "ImpactResult", "Inclusion", "Instant", "LAWS", "METHODS", "MapResult",
-    "MeasuredResult", "MeasuredRow", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "State",
+    "MeasuredResult", "MeasuredRow", "Moves", "Outcome", "Piece", "Run", "SampledSet", "Scenario", "SelectedMotion", "Sensitivity", "State",
     "Stepper", "System", "Trajectory", "Zeno", "at_start", "branch", "ensemble", "event_selected", "from_mujoco", "has_cuda", "has_exact", "has_models",
     "impact", "impact_batch", "impact_in_contact_space", "lcp", "load", "map", "measured", "scenario_names", "scenario_text",
     "simulate", "stepper", "__version__",

@@ -32,10 +32,28 @@ class Outcome(NamedTuple):
     residual: float
     order: Optional[List[str]]
 
+class Moves(NamedTuple):
+    smooth: bool
+    bodies: List[str]
+    by_velocity: Optional[Floats]
+    by_friction: Optional[Floats]
+    by_mass: Optional[Floats]
+
+class Sensitivity(NamedTuple):
+    smooth: bool
+    bodies: List[str]
+    by_velocity: Optional[Floats]
+    by_friction: Optional[Floats]
+    by_mass: Optional[Floats]
+    velocity: Floats
+    friction: Floats
+    mass: Floats
+
 class Piece(NamedTuple):
     dimension: int
     corners: Floats
     modes: List[str]
+    moves: List[Optional[Moves]] = ...
 
 class Extreme(NamedTuple):
     value: float
@@ -45,6 +63,7 @@ class Extreme(NamedTuple):
     order: Optional[List[str]] = ...
     path: Optional[Floats] = ...
     impulses: Optional[Floats] = ...
+    sensitivity: Optional[Sensitivity] = ...
 
 class Containment(NamedTuple):
     reachable: bool
@@ -110,6 +129,8 @@ class SampledSet(ImpactResult):
     def steps(self) -> NDArray[np.int32]: ...
     @property
     def ended(self) -> NDArray[np.bool_]: ...
+    @property
+    def certificate(self) -> Optional[Dict[str, Any]]: ...
     @property
     def ranges(self) -> Tuple[Floats, Floats]: ...
 

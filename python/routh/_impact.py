@@ -25,11 +25,33 @@ class Outcome(NamedTuple):
     order: Optional[list]      #: sequential: names of contacts as they were hit
 
 
+class Moves(NamedTuple):
+    """How a corner of a set moves with the velocity before, friction and masses; NaN where it is not smooth."""
+    smooth: bool
+    bodies: list                       #: of the columns of by_mass
+    by_velocity: Optional[np.ndarray]  #: contact velocities x velocities; None where the corner is a mixture of others
+    by_friction: Optional[np.ndarray]  #: contact velocities x contacts
+    by_mass: Optional[np.ndarray]      #: contact velocities x bodies
+
+
+class Sensitivity(NamedTuple):
+    """How an extreme moves: of its value by each parameter, and as `Moves` of the velocity where it is taken."""
+    smooth: bool
+    bodies: list
+    by_velocity: Optional[np.ndarray]
+    by_friction: Optional[np.ndarray]
+    by_mass: Optional[np.ndarray]
+    velocity: np.ndarray  #: of the value, by the velocity before
+    friction: np.ndarray  #: by friction of each contact
+    mass: np.ndarray      #: by the mass of each body [1/kg]
+
+
 class Piece(NamedTuple):
     """A convex piece of an exact set: the hull of its corners."""
     dimension: int
     corners: np.ndarray  #: contact velocities, normals first, one row a corner [m/s]
     modes: list          #: of the contacts inside the piece
+    moves: list = ()     #: of each corner, with sensitivity=True: `Moves`, None where no path to it was found
 
 
 class Extreme(NamedTuple):
@@ -41,6 +63,12 @@ class Extreme(NamedTuple):
     order: Optional[list] = None  #: what pushes, phase by phase, in words
     path: Optional[np.ndarray] = None      #: contact velocities at the ends of these phases, one row each [m/s]
     impulses: Optional[np.ndarray] = None  #: of these phases [N s]
+    sensitivity: Optional[Sensitivity] = None  #: with sensitivity=True
+
+
+def _extreme(given):
+    moves = given.pop("sensitivity", None)
+    return Extreme(**given, sensitivity=moves and Sensitivity(**moves))
 
 
 class Containment(NamedTuple):
@@ -101,7 +129,7 @@ class ImpactResult(Saved):
         >>> top.value <= top.bound, len(top.order) == len(top.path)
         (True, True)
         """
-        return {name: Extreme(**e) for name, e in self._core.maxima.items()}
+        return {name: _extreme(e) for name, e in self._core.maxima.items()}
 
     @property
     def minima(self):
@@ -112,7 +140,7 @@ class ImpactResult(Saved):
         >>> 0 <= least.bound <= least.value + 1e-9                # [J]
         True
         """
-        return {name: Extreme(**e) for name, e in self._core.minima.items()}
+        return {name: _extreme(e) for name, e in self._core.minima.items()}
 
     @property
     def borderline(self):
@@ -224,6 +252,9 @@ class SampledSet(ImpactResult):
     ended = property(lambda self: self._core.ended.view(bool),
                      doc="Did each sample end with no approaching contact? If not it is no outcome.")
 
+    certificate = property(lambda self: self.to_dict().get("certificate"),
+                           doc="With epsilon: what P1 Theorem 9 promises of these samples, as a dict; does it hold? None otherwise.")
+
     @property
     def ranges(self):
         """The smallest and the largest contact velocities of all outcomes [m/s], normals first.
@@ -267,7 +298,7 @@ class ExactSet(ImpactResult):
         >>> p.corners.shape[1]                                    # two normals, two tangentials
         4
         """
-        return [Piece(*p) for p in self._core.pieces]
+        return [Piece(*p[:3], [m and Moves(**m) for m in p[3]]) for p in self._core.pieces]
 
     def maximize(self, what):
         """The largest "energy", "normal.NAME", "tangential.NAME", "v[K]" or a sum of these with factors: an `Extreme`.
@@ -280,7 +311,7 @@ class ExactSet(ImpactResult):
         0.1
         """
         with library_words():
-            return Extreme(**self._core.maximize(str(what)))
+            return _extreme(self._core.maximize(str(what)))
 
     def minimize(self, what):
         """The smallest: an `Extreme`.
@@ -290,7 +321,7 @@ class ExactSet(ImpactResult):
         True
         """
         with library_words():
-            return Extreme(**self._core.minimize(str(what)))
+            return _extreme(self._core.minimize(str(what)))
 
     def contains(self, c):
         """Can the impact end with these contact velocities [m/s], normals first? A `Containment`.
@@ -404,7 +435,7 @@ def impact(M, Jn, Jt, mu, v, A=None, law="all", *, e=0, names=None, cone=None, e
     names -- of the contacts (default: A, B, ..)
     cone, edges -- in space: "circular" or "polygon", and of how many edges
     options -- of the law: samples, seed, threads, device ("cpu" or "cuda"), draws, order, single, step [N s], limit,
-        final_step [N s], keep, coverage, contact, stiffness, exponent, maximize, minimize,
+        final_step [N s], epsilon [m/s], delta, keep, coverage, contact, stiffness, exponent, maximize, minimize, sensitivity,
         contains, max_seconds, max_polyhedra; restitution: what e is a ratio of, "newton"
         (velocities), "poisson" (impulses) or "stronge" (works; default: as suits the law)
     progress -- True or False to show it, or a function of the part that is done

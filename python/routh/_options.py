@@ -135,7 +135,7 @@ _KINDS = {
     "samples": lambda n, x: count(n, x, 1), "seed": count, "keep": count,
     "threads": lambda n, x: threads(x), "limit": lambda n, x: count(n, x, 1, 10**6),
     "max_polyhedra": lambda n, x: min(count(n, x, 1), 2**30), "max_seconds": _positive,
-    "step": _positive, "final_step": lambda n, x: number(n, x, 0),
+    "step": _positive, "epsilon": _positive, "delta": lambda n, x: number(n, x, 0, 1, above=0), "final_step": lambda n, x: number(n, x, 0),
     "draws": lambda n, x: one_of(n, x, ["uniform", "corners", "extremes"]),
     "device": lambda n, x: one_of(n, x, ["cpu", "cuda"]),
     "single": lambda n, x: one_of(n, x, ["routh", "algebraic"]),
@@ -150,7 +150,7 @@ _KINDS = {
     "detection": flag, "stabilise": flag, "strict": flag, "exact": flag, "impact_only": flag,
     "restitution": lambda n, x: one_of(n, x, MEANINGS),
     "domain": lambda n, x: one_of(n, x, ["t", "s"]) == "s",
-    "project": flag, "derivative": flag, "exponent": lambda n, x: number(n, x, 1, 10),
+    "project": flag, "derivative": flag, "sensitivity": flag, "exponent": lambda n, x: number(n, x, 1, 10),
     "law": lambda n, x: one_of(n, x, _core.through_time() + ["plastic"]),
 }
 

@@ -38,6 +38,8 @@ io::Asked asked_of(const py::dict& options) {
   take(options, "draws", asked.draws);
   take(options, "step", asked.step);
   take(options, "final_step", asked.final_step);
+  take(options, "epsilon", asked.epsilon);
+  take(options, "delta", asked.delta);
   take(options, "limit", asked.limit);
   take(options, "threads", asked.threads);
   take(options, "order", asked.order);
@@ -51,6 +53,7 @@ io::Asked asked_of(const py::dict& options) {
   asked.device = device_named(device);
   take(options, "figure", asked.figure);
   take(options, "derivative", asked.derivative);
+  take(options, "sensitivity", asked.sensitivity);
   take(options, "max_polyhedra", asked.exact.max_polyhedra);
   take(options, "max_seconds", asked.exact.max_seconds);
   return asked;
@@ -145,6 +148,24 @@ py::list outcomes(const io::ImpactCase& impact, const std::vector<io::OutcomeRow
   return list;
 }
 
+py::dict moves(const PathSensitivity& s) {
+  py::dict d;
+  const bool moves = !s.mixed;
+  d["smooth"] = s.smooth();
+  d["bodies"] = s.bodies;
+  d["by_velocity"] = moves ? py::cast(s.v.c_plus) : py::none();
+  d["by_friction"] = moves ? py::cast(s.friction.c_plus) : py::none();
+  d["by_mass"] = moves ? py::cast(s.mass.c_plus) : py::none();
+  return d;
+}
+
+py::object sensitivity(const std::optional<io::Sensitivity>& s) {
+  if (!s) return py::none();
+  py::dict d = moves(s->path);
+  d["velocity"] = s->velocity, d["friction"] = s->friction, d["mass"] = s->mass;
+  return d;
+}
+
 py::dict extreme(const io::ImpactCase& impact, const io::Extreme& e) {
   py::dict d;
   d["value"] = e.value;
@@ -162,6 +183,7 @@ py::dict extreme(const io::ImpactCase& impact, const io::Extreme& e) {
   d["order"] = order;
   d["path"] = rows(path, impact.problem().c.size());
   d["impulses"] = rows(impulses, impact.problem().c.size());
+  d["sensitivity"] = sensitivity(e.sensitivity);
   return d;
 }
 
@@ -283,10 +305,16 @@ void define_result(py::module_& m) {
           "pieces",
           [](const Impact& i) {
             py::list list;
-            for (const Polytope& piece : pieces(i))
+            for (const Polytope& piece : pieces(i)) {
+              py::list corners;
+              for (const VectorXd& c : piece.corners) {
+                const PathSensitivity* known = io::moves_of(*i.impact, i.report, c);
+                corners.append(known ? py::object(moves(*known)) : py::object(py::none()));
+              }
               list.append(py::make_tuple(piece.dimension,
                                          rows(piece.corners, i.impact->problem().c.size()),
-                                         states(piece.modes)));
+                                         states(piece.modes), corners));
+            }
             return list;
           })
       .def("maximize",

@@ -42,11 +42,16 @@ Real rounded(Rational x) {
 
 OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
   const int m = exact.contacts, E = exact.edges;
-  const auto add_form = [&](RationalVector form) {
+  std::vector<VectorXd> over;
+  const auto add_form = [&](RationalVector form, VectorXd over_velocities) {
     exact_forms.push_back(std::move(form));
+    over.push_back(std::move(over_velocities));
     return static_cast<int>(exact_forms.size()) - 1;
   };
-  for (int i = 0; i < m; ++i) add_form(exact.T[i]);
+  const auto velocity = [&](int row) {
+    return add_form(exact.T[row], VectorXd::Unit(static_cast<Eigen::Index>(exact.T.size()), row));
+  };
+  for (int i = 0; i < m; ++i) velocity(i);
   for (int i = 0; i < m; ++i) {
     const int first_edge = static_cast<int>(edges.size());
     const int count = exact.frictionless[i] ? 1 : E;
@@ -65,7 +70,7 @@ OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
     if (exact.frictionless[i]) {
       closed(kSliding, {0}, {});
     } else if (exact.tangents == 1) {
-      const int slip = add_form(exact.T[exact.tangent(i)]);
+      const int slip = velocity(exact.tangent(i));
       const int brake = exact.D[0][0] < 0 ? 0 : 1;  // the edge against positive slip
       closed(kSlidingPositive, {brake}, {{slip, 1}});
       closed(kSlidingNegative, {1 - brake}, {{slip, -1}});
@@ -73,11 +78,16 @@ OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
     } else {
       std::vector<int> rest;
       std::vector<ContactLabel::Row> zero;
-      for (int k = 0; k < 2; ++k) zero.push_back({add_form(exact.T[exact.tangent(i) + k]), 0});
+      for (int k = 0; k < 2; ++k) zero.push_back({velocity(exact.tangent(i) + k), 0});
       // opposite sides of the polygon share a line
       const int lines = E % 2 == 0 ? E / 2 : E;
       std::vector<int> line;
-      for (int e = 0; e < lines; ++e) line.push_back(add_form(exact.side(i, e)));
+      for (int e = 0; e < lines; ++e) {
+        VectorXd form = VectorXd::Zero(static_cast<Eigen::Index>(exact.T.size()));
+        for (int k = 0; k < 2; ++k)
+          form[exact.tangent(i) + k] = Rational(exact.D[(e + 1) % E][k] - exact.D[e][k]).get_d();
+        line.push_back(add_form(exact.side(i, e), std::move(form)));
+      }
       const auto side = [&](int e, int sense) {
         e = (e + E) % E;
         return ContactLabel::Row{line[e % lines], e < lines ? sense : -sense};
@@ -96,6 +106,7 @@ OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
   const auto F = static_cast<Eigen::Index>(exact_forms.size());
   rates.resize(F, static_cast<Eigen::Index>(edges.size()));
   start.resize(F);
+  over_c.resize(F, static_cast<Eigen::Index>(exact.T.size()));
   for (std::size_t g = 0; g < edges.size(); ++g) {
     double most = 0;
     for (const RationalVector& form : exact.T)
@@ -108,12 +119,23 @@ OrderSpace::OrderSpace(RationalImpact impact) : exact(std::move(impact)) {
     for (std::size_t g = 0; g < edges.size(); ++g)
       rates(f, static_cast<Eigen::Index>(g)) = exact_rates[f][g].get_d();
     start[f] = exact_start[f].get_d();
+    over_c.row(f) = over[f].transpose();
   }
   // far above what rounding makes of a path, far below the fastest approach
   const double fastest = std::max(0.0, -start.head(m).minCoeff());
   const int exponent = std::min(-33, fastest > 0 ? std::ilogb(fastest) - 10 : -33);
   exact_tiny = power_of_two(exponent);
   tiny = std::exp2(exponent);
+}
+
+RationalVector OrderSpace::impulse(const Edge& edge) const {
+  const int i = edge.contact;
+  const Rational amount = power_of_two(edge.scale);
+  RationalVector result(exact.T.size());
+  result[i] = amount;
+  for (int t = 0; t < exact.tangents && edge.edge != kAxis && !exact.frictionless[i]; ++t)
+    result[exact.tangent(i) + t] = amount * exact.mu[i] * exact.D[edge.edge][t];
+  return result;
 }
 
 RationalVector OrderSpace::along_edges(const RationalVector& form) const {
@@ -132,6 +154,32 @@ bool OrderSpace::fits(const ContactLabel& label, const VectorXd& forms, double t
   });
 }
 
+std::vector<OrderRow> order_rows(const OrderSpace& space, const Order& order, OrderEnd end) {
+  const int K = static_cast<int>(order.size()), m = space.contacts();
+  const int F = static_cast<int>(space.start.size());
+  std::vector<OrderRow> rows;
+  std::vector<int> sense(F, kNoRow);
+  for (int k = 0; k < K; ++k) {
+    // the end of the phase lies in its location and in the next one
+    const auto take = [&](const ContactLabel& label) {
+      for (const auto& [form, side] : label.rows)
+        sense[form] = sense[form] == kNoRow || sense[form] == side ? side : 0;
+    };
+    const bool last = k + 1 == K;
+    for (int i = 0; i < m; ++i) {
+      take(space.label(order[k], i));
+      if (!last) take(space.label(order[k + 1], i));
+      if (last && end == OrderEnd::kFinal && space.label(order[k], i).closed()) sense[i] = 0;
+    }
+    for (int f = 0; f < F; ++f) {
+      if (sense[f] != kNoRow) rows.push_back({k, f, sense[f]});
+      sense[f] = kNoRow;
+    }
+    if (!last) rows.push_back({k, OrderRow::kProgress, 1});
+  }
+  return rows;
+}
+
 template <class Real>
 OrderProgram<Real>::OrderProgram(const OrderSpace& space, std::function<bool()> stop)
     : space_(space), stop_(std::move(stop)), kernel_(lcp::pivot_kernel()) {
@@ -142,40 +190,18 @@ OrderProgram<Real>::OrderProgram(const OrderSpace& space, std::function<bool()> 
 }
 
 template <class Real>
-void OrderProgram<Real>::add_row(int phase, int form, int sense) {
-  rows_.push_back({phase, form, sense});
-}
-
-template <class Real>
 void OrderProgram<Real>::build(const Order& order, OrderEnd end) {
   const int K = static_cast<int>(order.size()), m = space_.contacts();
-  const int F = static_cast<int>(space_.start.size()), E = static_cast<int>(space_.edges.size());
+  const int E = static_cast<int>(space_.edges.size());
   pushes_.clear();
-  rows_.clear();
   first_column_.clear();
-  std::vector<int> sense(F, kNoRow);
   for (int k = 0; k < K; ++k) {
     first_column_.push_back(static_cast<int>(pushes_.size()));
     for (int i = 0; i < m; ++i) {
       for (const int g : space_.label(order[k], i).edges) pushes_.push_back({k, g});
     }
-    // the end of the phase lies in its location and in the next one
-    const auto take = [&](const ContactLabel& label) {
-      for (const auto& [form, side] : label.rows)
-        sense[form] = sense[form] == kNoRow || sense[form] == side ? side : 0;
-    };
-    const bool last = k + 1 == K;
-    for (int i = 0; i < m; ++i) {
-      take(space_.label(order[k], i));
-      if (!last) take(space_.label(order[k + 1], i));
-      if (last && end == OrderEnd::kFinal && space_.label(order[k], i).closed()) sense[i] = 0;
-    }
-    for (int f = 0; f < F; ++f) {
-      if (sense[f] != kNoRow) add_row(k, f, sense[f]);
-      sense[f] = kNoRow;
-    }
-    if (!last) add_row(k, OrderBasis::kProgress, 1);
   }
+  rows_ = order_rows(space_, order, end);
   first_column_.push_back(static_cast<int>(pushes_.size()));
 
   // the dictionary: slacks are basic
@@ -243,7 +269,7 @@ void OrderProgram<Real>::crash(const OrderBasis& basis) {
   }
   std::vector<int> tight, later;
   for (const auto& asked : basis.tight) {
-    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& candidate) {
+    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const OrderRow& candidate) {
       return candidate.phase >= asked.phase && candidate.form == asked.index;
     });
     if (found != rows_.end()) tight.push_back(static_cast<int>(found - rows_.begin()));
@@ -398,7 +424,7 @@ void OrderProgram<Real>::read(OrderPath& path) const {
   }
   for (int j = 0; j < columns_; ++j) {
     if (nonbasic_[j] < columns_) continue;
-    const Row& tight = rows_[nonbasic_[j] - columns_];
+    const OrderRow& tight = rows_[nonbasic_[j] - columns_];
     path.basis.tight.push_back({tight.phase, tight.form});
     // by the sign of a row `form ≤ ..`
     const auto multiplier = -static_cast<double>(at(R, j));
@@ -421,7 +447,7 @@ void OrderProgram<Real>::read(OrderPath& path) const {
 
 template <class Real>
 bool OrderProgram<Real>::holds(const OrderPath& path) const {
-  return std::all_of(rows_.begin(), rows_.end(), [&](const Row& r) {
+  return std::all_of(rows_.begin(), rows_.end(), [&](const OrderRow& r) {
     if (r.form == OrderBasis::kProgress) return true;
     const double x = path.forms[r.phase][r.form];
     return r.sense > 0 ? x >= -kHolds : r.sense < 0 ? x <= kHolds : std::abs(x) <= kHolds;

@@ -56,6 +56,7 @@ struct OrderSpace {
   static constexpr int kAxis = -1;
   std::vector<Edge> edges;
   RationalMatrix exact_forms;  ///< over y
+  Eigen::MatrixXd over_c;      ///< the same over contact velocities in their own units
   RationalMatrix exact_rates;  ///< [form][edge]
   RationalVector exact_start;  ///< of the forms
   Rational exact_tiny;         ///< an impact is over where contacts approach by less
@@ -68,6 +69,8 @@ struct OrderSpace {
     return edge.edge == kAxis ? exact.normal[edge.contact]
                               : exact.direction[edge.contact][edge.edge];
   }
+  /// Impulse of a unit of α, ordered as c, in own units.
+  RationalVector impulse(const Edge& edge) const;
   /// Rates of a form over y along the edges.
   RationalVector along_edges(const RationalVector& form) const;
   const ContactLabel& label(const Location& location, int contact) const {
@@ -77,6 +80,20 @@ struct OrderSpace {
   bool fits(const ContactLabel& label, const Eigen::VectorXd& forms, double tolerance) const;
 };
 
+/// Where the last phase has to end.
+enum class OrderEnd {
+  kFinal,  ///< with no approaching contact
+  kOpen,   ///< anywhere in its location: a path that is still to be continued
+};
+
+/// What the end of a phase has to obey: a form ≥ 0, ≤ 0 or = 0; or kProgress, the row of what has
+/// not ended, -tiny - Σ_{closed} cn ≥ 0.
+struct OrderRow {
+  static constexpr int kProgress = -1;
+  int phase, form, sense;
+};
+std::vector<OrderRow> order_rows(const OrderSpace& space, const Order& order, OrderEnd end);
+
 /// What makes a corner of the polytope of an order: the amounts that are not zero and as many rows
 /// that are tight. Phases count from 0.
 struct OrderBasis {
@@ -84,7 +101,7 @@ struct OrderBasis {
     int phase, index;  ///< an edge, or a form; kProgress: the row of what has not ended
     bool operator==(const Item&) const = default;
   };
-  static constexpr int kProgress = -1;
+  static constexpr int kProgress = OrderRow::kProgress;
   std::vector<Item> pushes, tight;
 };
 
@@ -97,12 +114,6 @@ struct OrderPath {
   std::vector<std::pair<double, OrderBasis>> mixture;
   std::vector<Eigen::VectorXd> alpha;  ///< [phase]: per edge
   std::vector<Eigen::VectorXd> forms;  ///< [phase]: at its end
-};
-
-/// Where the last phase has to end.
-enum class OrderEnd {
-  kFinal,  ///< with no approaching contact
-  kOpen,   ///< anywhere in its location: a path that is still to be continued
 };
 
 enum class OrderStatus { kOptimal, kInfeasible, kUnbounded, kUndecided };
@@ -121,11 +132,7 @@ class OrderProgram {
   OrderStatus step(OrderPath& path, const Eigen::VectorXd& q, const Eigen::VectorXd& forms);
 
  private:
-  struct Row {
-    int phase, form, sense;
-  };
   void build(const Order& order, OrderEnd end);
-  void add_row(int phase, int form, int sense);
   void crash(const OrderBasis& basis);
   void price(const Eigen::VectorXd& q);
   bool make_feasible();
@@ -159,7 +166,7 @@ class OrderProgram {
   lcp::PivotKernel kernel_;
   std::vector<Real> rates_, start_;  // of the space
   std::vector<OrderBasis::Item> pushes_;
-  std::vector<Row> rows_;
+  std::vector<OrderRow> rows_;
   int columns_ = 0, stride_ = 0;
   std::vector<Real> dictionary_;  // by columns, the last one the values; the last row the objective
   std::vector<int> basic_;        // [row]: its variable; amounts first, then the slacks of rows_

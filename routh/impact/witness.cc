@@ -116,12 +116,11 @@ std::vector<WitnessPhase> phases_of(const OrderSpace& space, const Order& order,
     RationalVector impulse(exact.T.size());
     for (std::size_t g = 0; g < space.edges.size(); ++g) {
       if (sgn(alpha[k][g]) == 0) continue;
-      const auto& [i, e, scale] = space.edges[g];
-      const Rational amount = alpha[k][g] * power_of_two(scale);
-      impulse[i] += amount;
-      for (int t = 0; t < exact.tangents && e != OrderSpace::kAxis && !exact.frictionless[i]; ++t)
-        impulse[exact.tangent(i) + t] += amount * exact.mu[i] * exact.D[e][t];
-      for (int a = 0; a < exact.dimension; ++a) y[a] += amount * space.direction(space.edges[g])[a];
+      const OrderSpace::Edge& edge = space.edges[g];
+      const RationalVector unit = space.impulse(edge);
+      for (std::size_t i = 0; i < impulse.size(); ++i) impulse[i] += alpha[k][g] * unit[i];
+      const Rational amount = alpha[k][g] * power_of_two(edge.scale);
+      for (int a = 0; a < exact.dimension; ++a) y[a] += amount * space.direction(edge)[a];
     }
     phase.impulse.resize(static_cast<Eigen::Index>(impulse.size()));
     for (std::size_t i = 0; i < impulse.size(); ++i)
@@ -185,7 +184,9 @@ WitnessCertificate certificate_of(const OrderPath& path) {
 
 double number_of(const ImpactProblem& problem, const WitnessTarget& target,
                  const std::vector<WitnessPhase>& phases, const VectorXd& impulse) {
-  if (target.kind == WitnessTarget::kLinear) return target.q.dot(phases.back().c);
+  if (target.kind == WitnessTarget::kLinear)
+    return target.q.dot(phases.back().c) +
+           (target.load.size() > 0 ? target.load.dot(impulse) : 0.0);
   return 0.5 * impulse.dot(problem.c + phases.back().c);
 }
 
@@ -228,13 +229,21 @@ RoundTarget sought_of(const OrderSpace& space, const ImpactProblem& problem,
     for (std::size_t g = 0; g < rates.size(); ++g)
       gain[static_cast<Eigen::Index>(g)] += by * rates[g].get_d();
   }
+  for (std::size_t g = 0; g < space.edges.size() && target.load.size() > 0; ++g) {
+    const RationalVector impulse = space.impulse(space.edges[g]);
+    for (Eigen::Index i = 0; i < target.load.size(); ++i)
+      gain[static_cast<Eigen::Index>(g)] +=
+          std::ldexp(target.load[i], 2 * space.exact.speed - space.exact.unit[i]) *
+          impulse[i].get_d();
+  }
   const double largest = gain.lpNorm<Eigen::Infinity>();
   const double unit = largest > 0 ? std::exp2(std::ilogb(largest)) : 1;
   gain /= unit;
   sought.unit = unit;
   // no contact approaches at the end
   const int m = problem.contacts();
-  if (target.q.head(m).maxCoeff() <= 0 && target.q.tail(target.q.size() - m).isZero(0))
+  if (target.load.size() == 0 && target.q.head(m).maxCoeff() <= 0 &&
+      target.q.tail(target.q.size() - m).isZero(0))
     sought.enough = -target.q.dot(problem.c) / unit - kNothing;
   return sought;
 }
@@ -303,6 +312,11 @@ WitnessResult witnesses(const ImpactProblem& problem, const std::vector<WitnessT
     if (target.kind == WitnessTarget::kLinear &&
         (target.q.size() != problem.c.size() || !target.q.allFinite()))
       throw std::invalid_argument("witnesses: q must have a finite number per contact velocity");
+    if (target.load.size() > 0 &&
+        (target.kind != WitnessTarget::kLinear || target.load.size() != problem.c.size() ||
+         !target.load.allFinite()))
+      throw std::invalid_argument(
+          "witnesses: load must be empty, or have a finite number per impulse of a linear target");
   }
   if (options.threads < 0) throw std::invalid_argument("witnesses: threads must not be negative");
   if (!(options.max_seconds > 0))

@@ -19,7 +19,8 @@ namespace routh {
 struct WitnessTarget {
   enum Kind { kLinear, kMostEnergy, kLeastEnergy };
   Kind kind = kLinear;
-  Eigen::VectorXd q = {};  ///< kLinear: q · c⁺, ordered as c
+  Eigen::VectorXd q = {};     ///< kLinear: q · c⁺, ordered as c
+  Eigen::VectorXd load = {};  ///< kLinear: and load · λ of the total impulse; empty: nothing
 };
 
 struct WitnessOptions {
@@ -56,8 +57,9 @@ struct WitnessCertificate {
 };
 
 struct Witness {
-  double value = 0;  ///< q · c⁺ [m/s]; of energy what the impact adds [J], not positive
-  Outcome outcome;   ///< its residual is that of the replay
+  double value =
+      0;  ///< q · c⁺ + load · λ [m/s, N s]; of energy what the impact adds [J], not positive
+  Outcome outcome;  ///< its residual is that of the replay
   std::vector<WitnessPhase> phases;
   WitnessCertificate certificate;
 };

@@ -16,8 +16,11 @@ namespace {
 
 constexpr double kMostNumbers = 2e7;     // of outcomes that are kept
 constexpr double kMostSamples = 0x1p40;  // of a set
+constexpr double kMostSteps = 1e6;       // of a sample
 constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000;
 constexpr std::size_t kHastyOutcomes = 2000;  // that are written within the time Ctrl-C leaves
+
+constexpr std::int64_t kCornerPrograms = 200'000;  // in search of paths to corners
 
 bool stopped(const Asked& asked) { return asked.stop && asked.stop(); }
 
@@ -41,6 +44,23 @@ SetResult sampled(const ImpactCase& impact, const SetOptions& options, const Ask
   return set;
 }
 
+/// What Theorem 9 promises of the samples that are asked for.
+SamplerCertificate certified_samples(const ImpactCase& impact, const Asked& asked, double step) {
+  if (!pointed(impact.problem()))
+    throw InputError(
+        "--epsilon: the friction cone is not pointed, the impact need not end and nothing can be "
+        "promised of its samples; leave it out");
+  SamplerCertificate result = certificate(
+      impact.problem(), {asked.epsilon, asked.delta > 0 ? asked.delta : CertificateOptions{}.delta,
+                         step, asked.stop});
+  if (!(result.steps <= kMostSteps))
+    throw InputError(fmt::format(
+        "--epsilon: at --step {:g} a sample may need {:.3g} steps and at most {:.0f} are possible; "
+        "take a larger step",
+        step, result.steps, kMostSteps));
+  return result;
+}
+
 /// The set law; held against the exact set where that was asked for.
 ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   SetOptions options = set_options(impact, asked);
@@ -48,6 +68,12 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
     throw InputError(
         "--draws extremes: the friction cone is not pointed, the impact need not end and has no "
         "extremes; take corners");
+  std::optional<SamplerCertificate> certified;
+  if (asked.epsilon > 0) {
+    certified = certified_samples(impact, asked, options.step);
+    options.limit = static_cast<int>(certified->steps);
+    options.final_step = certified->final_step;
+  }
   const std::uint64_t keep = options.keep;
   ExactResult exact;
   if (asked.coverage && !asked.sampler) exact = exact_set(impact, asked);
@@ -65,6 +91,7 @@ ImpactReport ask_set(const ImpactCase& impact, const Asked& asked) {
   if (stopped(asked) && set.kept.size() > kHastyOutcomes) set.kept.resize(kHastyOutcomes);
   ImpactReport report = report_set(impact, std::move(set), options, keep);
   report.covers = asked.coverage;
+  report.certificate = std::move(certified);
   // against a set that only contains the truth samples would seem worse than they are
   const bool exactly = exact.status == ExactStatus::kExact && !exact.pieces.empty();
   if (asked.coverage && report.set()->terminated > 0 && exactly && !stopped(asked)) {
@@ -113,6 +140,24 @@ WitnessResult search(const ImpactCase& impact, const Questions& questions, const
   return witnesses(impact.problem(), witness_targets(questions), options);
 }
 
+/// Exact ranges of the impulses that are asked for, in the time that the set has left.
+std::vector<std::optional<ImpulseRange>> impulse_ranges(const ImpactCase& impact,
+                                                        const Questions& questions,
+                                                        const Asked& asked, double spent) {
+  std::vector<std::optional<ImpulseRange>> ranges;
+  for (const std::vector<Objective>* list : {&questions.maximize, &questions.minimize}) {
+    for (const Objective& o : *list) {
+      ranges.emplace_back();
+      ExactOptions options = asked.exact;
+      options.max_seconds = (asked.exact.max_seconds - spent) / 4;
+      options.stop = asked.stop;
+      if (o.load.size() > 0 && options.max_seconds > 0 && !stopped(asked))
+        ranges.back() = impulse_range(impact.problem(), o.load, options);
+    }
+  }
+  return ranges;
+}
+
 /// The exact set, and witnesses of what is asked about it: half of the time is theirs.
 ImpactReport ask_exact(const ImpactCase& impact, const Asked& asked) {
   const Questions& questions = asked.questions;
@@ -125,7 +170,8 @@ ImpactReport ask_exact(const ImpactCase& impact, const Asked& asked) {
   const ImpactProblem& p = impact.problem();
   const bool possible = p.tangents == 1 || p.contacts() <= policy::kExactInSpace;
   if (possible && !stopped(asked)) set = exact_set(impact, rest);
-  return report_exact(impact, std::move(set), questions, std::move(found));
+  return report_exact(impact, std::move(set), questions, std::move(found),
+                      impulse_ranges(impact, questions, rest, set.seconds));
 }
 
 /// Every contact velocity both ways, and energy.
@@ -296,10 +342,36 @@ void check_restitution(const Scenario& scenario, const std::string& law) {
   check_restitution(means, law);
 }
 
+namespace {
+/// Theorem 9 says which steps, draws and last step there are.
+void check_certificate(const ImpactCase& impact, const Asked& asked) {
+  if (asked.delta > 0 && asked.epsilon == 0)
+    throw InputError("--delta belongs to --epsilon; give both");
+  if (asked.epsilon == 0) return;
+  if (!(asked.epsilon > 0) || !std::isfinite(asked.epsilon))
+    throw InputError(fmt::format("--epsilon {}: must be a positive velocity", asked.epsilon));
+  if (!(asked.delta >= 0 && asked.delta < 1))
+    throw InputError(fmt::format("--delta {}: must be between 0 and 1", asked.delta));
+  const std::pair<const char*, bool> given[] = {{"--limit", asked.limit != 0},
+                                                {"--final-step", asked.final_step != 0}};
+  for (const auto& [option, there] : given) {
+    if (there)
+      throw InputError(fmt::format("{} is what --epsilon computes; leave one of them out", option));
+  }
+  if (!asked.draws.empty() && asked.draws != "uniform")
+    throw InputError(fmt::format(
+        "--draws {}: what --epsilon promises is of uniform draws; leave one of them out",
+        asked.draws));
+  if (impact.problem().bounces())
+    throw InputError("--epsilon: of impacts without restitution; --set restitution=0");
+}
+}  // namespace
+
 void check(const ImpactCase& impact, const Asked& asked) {
   check_restitution(impact.scenario, asked.law);
   if (asked.coverage && impact.problem().bounces())
     throw InputError("--coverage: there is no exact set of an impact with restitution");
+  check_certificate(impact, asked);
   if (asked.derivative && impact.problem().bounces())
     throw InputError("--derivative: of impacts without restitution; --set restitution=0");
   if (asked.single == "algebraic" && impact.scenario.run.restitution == Restitution::kStronge)
@@ -334,6 +406,13 @@ ImpactReport ask(const ImpactCase& impact, const Asked& asked) {
                                           : report_law(impact, law_named(asked.law), asked.stop);
   report.pointed = friction_cone(impact.reduced.J, impact.reduced.W, impact.problem()).pointed;
   if (asked.derivative) add_derivatives(impact, report);
+  if (asked.sensitivity && !stopped(asked))
+    add_sensitivities(impact, report,
+                      {.max_programs = kCornerPrograms,
+                       .seed = asked.seed,
+                       .threads = asked.threads,
+                       .max_seconds = asked.exact.max_seconds,
+                       .stop = asked.stop});
   report.incomplete = report.incomplete || stopped(asked);
   if (std::optional<SetResult>& set = report.known.set; set && set->device_trouble.empty())
     set->device_trouble = asked.device.trouble;
@@ -360,12 +439,16 @@ Json options_json(const ImpactCase& impact, const ImpactReport& report, const As
   }
   if (law == "set") {
     const SetOptions o = set_options(impact, asked);
+    const std::optional<SamplerCertificate>& certified = report.certificate;
     json.update({{"samples", o.samples},
                  {"seed", o.seed},
                  {"draws", asked.draws.empty() ? "uniform" : asked.draws},
                  {"keep", o.keep}});
     if (o.draws != Draws::kExtremes)
-      json.update({{"step", o.step}, {"limit", o.limit}, {"final_step", o.final_step}});
+      json.update({{"step", o.step},
+                   {"limit", certified ? static_cast<int>(certified->steps) : o.limit},
+                   {"final_step", certified ? certified->final_step : o.final_step}});
+    if (certified) json.update({{"epsilon", certified->epsilon}, {"delta", certified->delta}});
   }
   if (law == "all") {
     json.update({{"samples", report.set()->samples},

@@ -29,6 +29,8 @@ struct Asked {
   std::string draws;                        ///< uniform or corners
   double step = 0;                          ///< h [N s] of set
   double final_step = 0;                    ///< [N s] bound of the last step of set; 0: none
+  double epsilon = 0;                       ///< [m/s] set: certified by Theorem 9; 0: not
+  double delta = 0;                         ///< set: and how likely it may fail; 0: the default
   int limit = 0;                            ///< steps of a sample
   int threads = 0;                          ///< 0: all cores
   std::vector<std::string> order;           ///< sequential: names of contacts; none: every order
@@ -40,6 +42,7 @@ struct Asked {
   Questions questions;           ///< about the exact set
   bool coverage = false;         ///< set: held against the exact set
   bool derivative = false;       ///< of outcomes of the simultaneous law
+  bool sensitivity = false;      ///< of extremes and corners of the exact set
   std::uint64_t least_kept = 0;  ///< set: samples at hand for comparisons
   std::uint64_t packed = 0;      ///< set: samples in SetResult::packed
   bool figure = false;           ///< keep what draw() shows

@@ -24,7 +24,28 @@ struct Term {
   std::string name;
   VectorXd q;
   double constant = 0;
+  Eigen::Index velocity = -1;  // of a generalised one
+  VectorXd load = {};          // of an impulse
 };
+
+/// Adds a term with a factor.
+void add_term(const Term& term, double factor, Objective& objective) {
+  objective.q += factor * term.q;
+  objective.constant += factor * term.constant;
+  if (term.load.size() > 0) {
+    if (objective.load.size() == 0) objective.load = VectorXd::Zero(term.load.size());
+    objective.load += factor * term.load;
+  } else if (term.velocity >= 0) {
+    objective.of_velocity[term.velocity] += factor;
+  } else {
+    objective.of_contacts += factor * term.q;
+  }
+}
+Objective nothing(const ImpactCase& impact, const std::string& name) {
+  const VectorXd none = VectorXd::Zero(impact.problem().c.size());
+  return {name, none, 0, none, VectorXd::Zero(impact.scenario.v.size())};
+}
+
 std::vector<Term> terms_of(const ImpactCase& impact) {
   const ImpactProblem& p = impact.problem();
   std::vector<Term> terms;
@@ -36,11 +57,18 @@ std::vector<Term> terms_of(const ImpactCase& impact) {
                impact.names[i],
            VectorXd::Unit(p.c.size(), p.tangent(i) + k)});
   }
+  VectorXd all = VectorXd::Zero(p.c.size());
+  all.head(p.contacts()).setOnes();
+  const VectorXd none = VectorXd::Zero(p.c.size());
+  terms.push_back({"impulse", none, 0, -1, all});
+  for (int i = 0; i < p.contacts(); ++i)
+    terms.push_back({"impulse." + impact.names[i], none, 0, -1, VectorXd::Unit(p.c.size(), i)});
   // v⁺ = v + W λ with any λ that makes the change c⁺ - c
   const Eigen::MatrixXd Q =
       linear::least_squares(p.G, Eigen::MatrixXd(impact.reduced.W.transpose()));
   for (Eigen::Index k = 0; k < impact.scenario.v.size(); ++k)
-    terms.push_back({fmt::format("v[{}]", k), Q.col(k), impact.scenario.v[k] - Q.col(k).dot(p.c)});
+    terms.push_back(
+        {fmt::format("v[{}]", k), Q.col(k), impact.scenario.v[k] - Q.col(k).dot(p.c), k});
   return terms;
 }
 
@@ -63,7 +91,11 @@ class FormReader {
       first = false;
       if (!product(factor, objective)) return false;
     }
-    return !first && objective.q.allFinite() && std::isfinite(objective.constant);
+    const bool mixed =
+        objective.load.size() > 0 &&
+        (objective.q.any() || objective.of_velocity.any() || objective.constant != 0);
+    return !first && !mixed && objective.q.allFinite() && std::isfinite(objective.constant) &&
+           objective.load.allFinite();
   }
 
  private:
@@ -112,8 +144,7 @@ class FormReader {
       if (more) ++at_;
     }
     if (!factor_of_) return false;  // a number alone moves nothing
-    objective.q += factor * factor_of_->q;
-    objective.constant += factor * factor_of_->constant;
+    add_term(*factor_of_, factor, objective);
     return true;
   }
 
@@ -130,21 +161,28 @@ double value_at(const ImpactCase& impact, const Objective& objective, const Vect
   return objective.q.size() ? objective.q.dot(c) + objective.constant : energy_at(impact, c);
 }
 
+void refuse_impulse(const Objective& objective) {
+  if (objective.load.size() > 0)
+    throw InputError(fmt::format(
+        "{}: a set of velocities does not know impulses; ask for it together with the law",
+        objective.name));
+}
+
 }  // namespace
 
 Objective parse_objective(const ImpactCase& impact, const std::string& option,
                           const std::string& text) {
   if (text == "energy") return {text};
   const std::vector<Term> terms = terms_of(impact);
-  Objective objective{text, VectorXd::Zero(impact.problem().c.size())};
+  Objective objective = nothing(impact, text);
   for (const Term& term : terms) {
-    if (term.name == text) return {text, term.q, term.constant};
+    if (term.name == text) return add_term(term, 1, objective), objective;
   }
   if (text.size() <= 1000 && FormReader(text, terms).read(objective)) return objective;
   const bool space = impact.problem().tangents == 2;
   throw InputError(fmt::format(
       "{} {}: must be energy, normal.NAME or {} with a contact of {}, v[0] to v[{}], or a sum of "
-      "these with factors such as v[0] - 0.5*normal.{}",
+      "these with factors such as v[0] - 0.5*normal.{}; or impulse, impulse.NAME and sums of these",
       option, text, space ? "tangential1.NAME, tangential2.NAME" : "tangential.NAME",
       join(impact.names), impact.scenario.v.size() - 1, impact.names.front()));
 }
@@ -152,7 +190,9 @@ Objective parse_objective(const ImpactCase& impact, const std::string& option,
 std::vector<Objective> every_objective(const ImpactCase& impact) {
   std::vector<Objective> all;
   for (const Term& term : terms_of(impact)) {
-    if (term.name.front() != 'v') all.push_back({term.name, term.q, term.constant});
+    if (term.velocity >= 0 || term.load.size() > 0) continue;
+    all.push_back(nothing(impact, term.name));
+    add_term(term, 1, all.back());
   }
   all.push_back({"energy"});
   return all;
@@ -160,6 +200,7 @@ std::vector<Objective> every_objective(const ImpactCase& impact) {
 
 Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
                  const Objective& objective) {
+  refuse_impulse(objective);
   // linear functions and the convex energy are largest at corners
   Extreme best{.value = -HUGE_VAL};
   for (const Polytope& piece : pieces) {
@@ -173,6 +214,7 @@ Extreme maximize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
 
 Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
                  const Objective& objective) {
+  refuse_impulse(objective);
   Extreme best{.value = HUGE_VAL};
   const linear::SymmetricEigen M = linear::symmetric_eigen(impact.scenario.terms.M);
   const Eigen::MatrixXd root =
@@ -200,14 +242,17 @@ Extreme minimize(const ImpactCase& impact, const std::vector<Polytope>& pieces,
   return best;
 }
 
+WitnessTarget witness_target(const Objective& objective, bool most) {
+  if (objective.q.size() == 0)
+    return {most ? WitnessTarget::kMostEnergy : WitnessTarget::kLeastEnergy};
+  const double side = most ? 1 : -1;
+  return {WitnessTarget::kLinear, side * objective.q, side * objective.load};
+}
+
 std::vector<WitnessTarget> witness_targets(const Questions& questions) {
   std::vector<WitnessTarget> targets;
-  for (const Objective& o : questions.maximize)
-    targets.push_back(o.q.size() ? WitnessTarget{WitnessTarget::kLinear, o.q}
-                                 : WitnessTarget{WitnessTarget::kMostEnergy});
-  for (const Objective& o : questions.minimize)
-    targets.push_back(o.q.size() ? WitnessTarget{WitnessTarget::kLinear, -o.q}
-                                 : WitnessTarget{WitnessTarget::kLeastEnergy});
+  for (const Objective& o : questions.maximize) targets.push_back(witness_target(o, true));
+  for (const Objective& o : questions.minimize) targets.push_back(witness_target(o, false));
   return targets;
 }
 
@@ -276,25 +321,31 @@ VectorXd parse_contact_velocity(const ImpactCase& impact, const std::string& opt
 }
 
 Answers answers(const ImpactCase& impact, const std::vector<Polytope>& pieces, bool exact,
-                const Questions& questions, const std::optional<WitnessResult>& found) {
+                const Questions& questions, const std::optional<WitnessResult>& found,
+                const std::vector<std::optional<ImpulseRange>>& impulses) {
   Answers all;
   const double before = energy_at(impact, impact.problem().c);
   // the witness's value, and beside it what the set and the bound of energy and cone prove
   const auto extreme = [&](const Objective& o, bool most, std::size_t place) {
+    const bool of_impulse = o.load.size() > 0;
     Extreme answer{.name = o.name};
-    if (!pieces.empty()) {
+    if (!pieces.empty() && !of_impulse) {
       answer = most ? maximize(impact, pieces, o) : minimize(impact, pieces, o);
       answer.bound = answer.value;
     }
+    answer.unit = o.q.size() == 0 ? "J" : of_impulse ? "N s" : "m/s";
+    const bool proven = of_impulse ? place < impulses.size() && impulses[place] : exact;
+    if (of_impulse && proven) answer.bound = most ? impulses[place]->most : impulses[place]->least;
     if (!found || found->best.size() <= place || found->best[place].outcome.c_plus.size() == 0)
       return answer;
     const Witness& witness = found->best[place];
     const double side = most ? 1 : -1;
     double bound = found->at_most[place];
     bound = o.q.size() ? side * bound + o.constant : before + bound;
-    if (std::isfinite(bound) && (!answer.bound || side * bound < side * *answer.bound) && !exact)
+    if (std::isfinite(bound) && (!answer.bound || side * bound < side * *answer.bound) && !proven)
       answer.bound = bound;
-    answer.value = value_at(impact, o, witness.outcome.c_plus);
+    answer.value = of_impulse ? o.load.dot(witness.outcome.impulse)
+                              : value_at(impact, o, witness.outcome.c_plus);
     answer.c = witness.outcome.c_plus;
     answer.witness = witness;
     // rounding must not part the two

@@ -268,7 +268,8 @@ ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOpt
 }
 
 ImpactReport report_exact(const ImpactCase& impact, ExactResult result, const Questions& questions,
-                          std::optional<WitnessResult> found) {
+                          std::optional<WitnessResult> found,
+                          const std::vector<std::optional<ImpulseRange>>& impulses) {
   ImpactReport report{.law = "exact"};
   const bool asks = !questions.maximize.empty() || !questions.minimize.empty();
   const bool answered =
@@ -276,8 +277,8 @@ ImpactReport report_exact(const ImpactCase& impact, ExactResult result, const Qu
   report.complete = !result.pieces.empty() || answered;
   report.incomplete = !report.complete || (found && found->stopped && !answered);
   if (report.complete)
-    report.answers =
-        answers(impact, result.pieces, result.status == ExactStatus::kExact, questions, found);
+    report.answers = answers(impact, result.pieces, result.status == ExactStatus::kExact, questions,
+                             found, impulses);
   report.found = std::move(found);
   report.known.exact = std::move(result);
   report.known = judged(impact.problem(), std::move(report.known));

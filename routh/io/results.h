@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "routh/impact/ambiguity.h"
+#include "routh/impact/certificate.h"
 #include "routh/impact/lzb.h"
 #include "routh/impact/polytopes.h"
 #include "routh/impact/single.h"
@@ -76,6 +77,12 @@ struct Comparison {
   MujocoCompared stiff;
 };
 
+/// A corner of an exact set, and how it moves; nothing where no path to it was found.
+struct MovingCorner {
+  Eigen::VectorXd c;
+  std::optional<PathSensitivity> moves = {};
+};
+
 /// What a law made of a case.
 struct ImpactReport {
   std::string law;
@@ -86,9 +93,11 @@ struct ImpactReport {
   std::vector<OutcomeRow> paths = {};       ///< of each finite law with their paths, for figures
   Answers answers = {};                     ///< exact, witnesses: to what was asked about the set
   std::optional<WitnessResult> found = {};  ///< the search for extremes
+  std::vector<MovingCorner> corners = {};   ///< exact: where sensitivities were asked for
   bool covers = false;                      ///< set: samples were to be held against the exact set
-  std::optional<Coverage> coverage = {};    ///< how they cover it; nothing without one
-  std::vector<Polytope> covered = {};       ///< that exact set
+  std::optional<SamplerCertificate> certificate = {};  ///< set: where it was asked for
+  std::optional<Coverage> coverage = {};               ///< how they cover it; nothing without one
+  std::vector<Polytope> covered = {};                  ///< that exact set
   std::optional<Comparison> comparison = {};
   bool pointed = true;      ///< is the friction cone?
   bool incomplete = false;  ///< more was to be done
@@ -115,7 +124,8 @@ ImpactReport report_set(const ImpactCase& impact, SetResult result, const SetOpt
                         std::size_t keep = -1);
 /// With witnesses of the extremes asked for, where they were searched.
 ImpactReport report_exact(const ImpactCase& impact, ExactResult result,
-                          const Questions& questions = {}, std::optional<WitnessResult> found = {});
+                          const Questions& questions = {}, std::optional<WitnessResult> found = {},
+                          const std::vector<std::optional<ImpulseRange>>& impulses = {});
 /// Extremes alone: every outcome that a witness reaches.
 ImpactReport report_witnesses(const ImpactCase& impact, const Questions& questions,
                               WitnessResult found);
@@ -129,6 +139,14 @@ Masses masses_of(const Scenario& scenario);
 /// How the outcomes of the simultaneous law among those of a report depend on velocities, friction
 /// and masses, and on the configuration.
 void add_derivatives(const ImpactCase& impact, ImpactReport& report);
+
+/// How the extremes of a report move with velocities, friction and masses, and so the corners of
+/// its exact set, paths to which are searched by `options`.
+void add_sensitivities(const ImpactCase& impact, ImpactReport& report,
+                       const WitnessOptions& options = {});
+/// Of the corner of the set that is c, where it is known.
+const PathSensitivity* moves_of(const ImpactCase& impact, const ImpactReport& report,
+                                const Eigen::VectorXd& c);
 
 /// MuJoCo steps through the impact; of a model.
 Comparison compare_with_mujoco(const ImpactCase& impact, const ImpactReport& report);

@@ -83,8 +83,43 @@ Json rows_json(const ImpactCase& impact, const std::vector<OutcomeRow>& rows) {
   return all;
 }
 
+/// One number a parameter, or one row a velocity and column a parameter; null where not smooth.
+Json moves_json(const ImpactCase& impact, const PathSensitivity& s) {
+  Json j{{"smooth", s.smooth()}};
+  Json& kinks = j["not_smooth"] = Json::array();
+  const auto name = [&](const std::string& kind, const std::vector<std::string>& names,
+                        const Eigen::MatrixXd& moves) {
+    for (Eigen::Index k = 0; k < moves.cols(); ++k) {
+      if (!moves.col(k).allFinite()) kinks.push_back(kind + names[static_cast<std::size_t>(k)]);
+    }
+  };
+  name("velocity.", impact.scenario.velocities, s.v.c_plus);
+  name("friction.", impact.names, s.friction.c_plus);
+  name("mass.", s.bodies, s.mass.c_plus);
+  if (!s.bodies.empty()) j["bodies"] = s.bodies;
+  if (s.mixed) return j;
+  j["contact_velocity"] = {{"velocity", rows(s.v.c_plus)},
+                           {"friction", rows(s.friction.c_plus)},
+                           {"mass", rows(s.mass.c_plus)}};
+  return j;
+}
+
+Json sensitivity_json(const ImpactCase& impact, const Sensitivity& s) {
+  Json j = moves_json(impact, s.path);
+  const auto numbers = [](const VectorXd& slopes) {
+    Json all = Json::array();
+    for (const double x : slopes) all.push_back(number_or_null(x));
+    return all;
+  };
+  j["value"] = {{"velocity", numbers(s.velocity)},
+                {"friction", numbers(s.friction)},
+                {"mass", numbers(s.mass)}};
+  return j;
+}
+
 /// A set of outcomes as convex pieces, with the generalised velocity of each corner.
-Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces) {
+Json pieces_json(const ImpactCase& impact, const ImpactReport& report) {
+  const std::vector<Polytope>& pieces = report.known.exact->pieces;
   const ImpactProblem& p = impact.problem();
   Json set = Json::array();
   for (const Polytope& piece : pieces) {
@@ -93,6 +128,9 @@ Json pieces_json(const ImpactCase& impact, const std::vector<Polytope>& pieces) 
       vertices.push_back({{"velocity", list(lift_velocity(impact, c))},
                           {"normal", normals(p, c)},
                           {"tangential", tangentials(p, c)}});
+      if (report.corners.empty()) continue;
+      const PathSensitivity* moves = moves_of(impact, report, c);
+      vertices.back()["sensitivity"] = moves ? moves_json(impact, *moves) : Json();
     }
     set.push_back({{"dimension", piece.dimension},
                    {"vertices", vertices},
@@ -226,6 +264,7 @@ void add_answers(const ImpactCase& impact, const Answers& answers, Json& j) {
         one["gap"] = std::abs(*extreme.bound - extreme.value);
       }
       if (extreme.witness) add_witness(impact, *extreme.witness, one);
+      if (extreme.sensitivity) one["sensitivity"] = sensitivity_json(impact, *extreme.sensitivity);
     }
   };
   extremes("maximize", "at_most", answers.maximize);
@@ -235,6 +274,35 @@ void add_answers(const ImpactCase& impact, const Answers& answers, Json& j) {
                              {"reachable", answer.reachable},
                              {"distance", answer.nearest.distance},
                              {"nearest", list(answer.nearest.point)}});
+}
+
+/// What Theorem 9 says of the samples.
+Json certificate_json(const ImpactCase& impact, const ImpactReport& report) {
+  const SamplerCertificate& c = *report.certificate;
+  const ImpactProblem& p = impact.problem();
+  Json j{{"holds", c.holds(static_cast<double>(report.set()->samples))},
+         {"assumption_6", std::string(to_string(c.uniqueness.status))},
+         {"epsilon", c.epsilon},
+         {"delta", c.delta},
+         {"steps", c.steps},
+         {"final_step", c.final_step},
+         {"log10_samples", number_or_null(c.log10_samples)},
+         {"lipschitz", number_or_null(c.lipschitz)},
+         {"most_impulse", c.most_impulse},
+         {"impulse_per_speed", c.impulse_per_speed}};
+  if (!c.uniqueness.why.empty()) j["why"] = c.uniqueness.why;
+  if (const std::optional<AmbiguousStep>& step = c.uniqueness.example) {
+    const auto solution = [&](const Outcome& o) {
+      return Json{{"normal", normals(p, o.c_plus)},
+                  {"tangential", tangentials(p, o.c_plus)},
+                  {"impulse", list(o.impulse)},
+                  {"residual", o.residual}};
+    };
+    j["ambiguous_step"] = {{"contact_velocity", list(step->c)},
+                           {"lambda_max", list(step->lambda_max)},
+                           {"solutions", {solution(step->first), solution(step->second)}}};
+  }
+  return j;
 }
 
 Json compared_json(const MujocoCompared& c) {
@@ -278,7 +346,7 @@ Json report_json(const ImpactCase& impact, const ImpactReport& report, Json rows
                  {"tangential", tangentials(p, p.c)},
                  {"modes", modes_json(contact_states(p, p.c))},
                  {"energy", kinetic_energy(impact.scenario.terms, impact.scenario.v)}};
-  if (known.exact) j["set"] = pieces_json(impact, known.exact->pieces);
+  if (known.exact) j["set"] = pieces_json(impact, report);
   j["outcomes"] = std::move(rows);
   if (!report.unfinished.empty()) j["unfinished"] = rows_json(impact, report.unfinished);
   if (!report.borderline.empty()) j["borderline"] = rows_json(impact, report.borderline);
@@ -291,6 +359,7 @@ Json report_json(const ImpactCase& impact, const ImpactReport& report, Json rows
         {"existence_guaranteed", exists}};
   }
   add_answers(impact, report.answers, j);
+  if (report.certificate) j["certificate"] = certificate_json(impact, report);
   if (report.coverage) {
     std::size_t samples = 0;
     for (const SetSample& sample : known.set->kept) samples += sample.terminated;

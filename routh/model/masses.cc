@@ -32,4 +32,13 @@ Masses masses(const PlanarMechanism& mechanism) {
   return all;
 }
 
+std::vector<MassSlope> mass_slopes(const System& system, const VectorXd& q, const VectorXd& v,
+                                   const Masses& masses) {
+  const Eigen::MatrixXd M = system.terms(q, v).M;
+  std::vector<MassSlope> slopes;
+  for (std::size_t b = 0; b < masses.bodies.size(); ++b)
+    slopes.push_back({masses.bodies[b], (masses.heavier(b).terms(q, v).M - M) / masses.by});
+  return slopes;
+}
+
 }  // namespace routh

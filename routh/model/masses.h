@@ -19,6 +19,14 @@ struct Masses {
   std::function<const System&(std::size_t body)> heavier;
 };
 
+/// How the inertia of a mechanism depends on the mass of a body.
+struct MassSlope {
+  std::string body;
+  Eigen::MatrixXd dM;  ///< nv x nv
+};
+std::vector<MassSlope> mass_slopes(const System& system, const Eigen::VectorXd& q,
+                                   const Eigen::VectorXd& v, const Masses& masses);
+
 /// Of models of MuJoCo: routh/mujoco/masses.h.
 Masses masses(const PlanarMechanism& mechanism);
 

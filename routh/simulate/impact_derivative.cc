@@ -63,12 +63,10 @@ ImpactDerivative derivative(const System& system, const VectorXd& q, const Vecto
   // W and G with the inertia: dW = -M† dM W, dG = -Wᵀ dM W
   d.bodies = masses.bodies;
   d.mass.resize(nv, std::ssize(masses.bodies));
-  for (std::size_t b = 0; b < masses.bodies.size(); ++b) {
-    const MatrixXd dM = (masses.heavier(b).terms(q, v).M - terms.M) / masses.by;
-    const MatrixXd heavier = dM * reduced.W;
-    d.mass.col(static_cast<Eigen::Index>(b)) =
-        lifted(reduced, of, {}, -reduced.W.transpose() * heavier) -
-        reduced.Mdag * (heavier * outcome.impulse);
+  for (Eigen::Index b = 0; const MassSlope& slope : mass_slopes(system, q, v, masses)) {
+    const MatrixXd heavier = slope.dM * reduced.W;
+    d.mass.col(b++) = lifted(reduced, of, {}, -reduced.W.transpose() * heavier) -
+                      reduced.Mdag * (heavier * outcome.impulse);
   }
 
   // and with the configuration

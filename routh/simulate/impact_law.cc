@@ -136,7 +136,7 @@ const std::vector<Law>& laws() {
       {.name = "set",
        .about = "impulses in any interleaving, sampled by P1 Algorithms 1 and 2",
        .options = {"samples", "seed", "threads", "draws", "step", "limit", "final-step", "keep",
-                   "coverage", "device"},
+                   "coverage", "device", "epsilon", "delta"},
        .drawn =
            [](std::uint64_t seed) {
              return [seed](const ImpactProblem& problem, std::uint64_t impact) {
@@ -147,11 +147,11 @@ const std::vector<Law>& laws() {
        .restitution = {Restitution::kPoisson, Restitution::kStronge}},
       {.name = "exact",
        .about = "the whole of that set, computed",
-       .options = {"maximize", "minimize", "contains", "seed", "threads"},
+       .options = {"maximize", "minimize", "contains", "seed", "threads", "sensitivity"},
        .polygon = true},
       {.name = "witnesses",
        .about = "extremes of that set, each with a path that reaches it",
-       .options = {"seed", "threads"},
+       .options = {"seed", "threads", "sensitivity"},
        .polygon = true,
        .colours = {"#1b7f79"}},
       {.name = "binary",

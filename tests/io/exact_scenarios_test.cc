@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "routh/impact/exact.h"
+#include "routh/io/ask.h"
 #include "routh/io/document.h"
 #include "routh/io/results.h"
 #include "routh/simulate/ensemble.h"
@@ -78,6 +79,71 @@ TEST(ExactScenarios, WitnessesReachTheExtremesOfTheSet) {
   }
 }
 
+/// A scenario with friction so much higher in all contacts, and one velocity.
+ImpactCase nudged(const std::string& name, double friction, Eigen::Index velocity, double by) {
+  Scenario scenario = load_scenario(name);
+  for (Contact& contact : scenario.terms.contacts) contact.mu += friction;
+  if (velocity >= 0) scenario.v[velocity] += by;
+  return impact_case(std::move(scenario));
+}
+
+TEST(ExactScenarios, ExtremesMoveAsDifferencesOfExactSetsSay) {
+  int smooth = 0;
+  for (const std::string name : {"box-and-wall", "compass-gait", "pushing"}) {
+    const ImpactCase impact = impact_case(load_scenario(name));
+    for (const Objective& o : every_objective(impact)) {
+      for (const bool most : {true, false}) {
+        Asked asked{.law = "exact"};
+        (most ? asked.questions.maximize : asked.questions.minimize) = {o};
+        asked.threads = 1;
+        asked.sensitivity = true;
+        const ImpactReport report = ask(impact, asked);
+        const Extreme& e = (most ? report.answers.maximize : report.answers.minimize)[0];
+        if (!e.sensitivity) continue;
+        const auto value = [&](double friction, Eigen::Index velocity, double by) {
+          const ImpactCase other = nudged(name, friction, velocity, by);
+          const std::vector<Polytope> set = exact(other.problem(), {.precision = 1e-15}).pieces;
+          return (most ? maximize(other, set, o) : minimize(other, set, o)).value;
+        };
+        constexpr double h = 1e-6;
+        const double size = 1 + std::abs(e.value);
+        if (e.sensitivity->friction.allFinite()) {
+          ++smooth;
+          EXPECT_NEAR(e.sensitivity->friction.sum(), (value(h, -1, 0) - value(-h, -1, 0)) / (2 * h),
+                      1e-4 * size)
+              << name << " " << o.name << most;
+        }
+        for (Eigen::Index k = 0; k < impact.scenario.v.size(); ++k) {
+          if (!std::isfinite(e.sensitivity->velocity[k])) continue;
+          ++smooth;
+          EXPECT_NEAR(e.sensitivity->velocity[k], (value(0, k, h) - value(0, k, -h)) / (2 * h),
+                      1e-4 * size)
+              << name << " " << o.name << most << " " << k;
+        }
+      }
+    }
+  }
+  EXPECT_GT(smooth, 30);
+}
+
+TEST(ExactScenarios, CornersOfTheHullMoveWithTheirWitnesses) {
+  const ImpactCase impact = impact_case(load_scenario("box-and-wall"));
+  Asked asked{.law = "exact"};
+  asked.sensitivity = true;
+  const ImpactReport report = ask(impact, asked);
+  int known = 0;
+  for (const MovingCorner& corner : report.corners) {
+    if (!corner.moves) continue;
+    ++known;
+    // faster in all is faster by as much
+    const Eigen::VectorXd along = corner.moves->v.c_plus * impact.scenario.v;
+    if (along.allFinite()) {
+      EXPECT_LT((along - corner.c).norm(), 1e-9);
+    }
+  }
+  EXPECT_GT(known, 2);
+}
+
 TEST(ExactScenarios, LinearFormsAreReadAndAnsweredAlike) {
   const ImpactCase impact = impact_case(load_scenario("compass-gait"));
   const ExactResult r = exact(impact.problem());
@@ -90,9 +156,9 @@ TEST(ExactScenarios, LinearFormsAreReadAndAnsweredAlike) {
     for (const Eigen::VectorXd& c : piece.corners)
       EXPECT_NEAR(v.q.dot(c) + v.constant, lift_velocity(impact, c)[0], 1e-12);
   }
-  for (const char* bad :
-       {"", "normal.Z", "v[99]", "v[-1]", "3", "normal.A +", "normal.A normal.B",
-        "normal.A*normal.B", "system(1)", "1e400*v[0]", "--v[0]", "energy + v[0]"})
+  for (const char* bad : {"", "normal.Z", "v[99]", "v[-1]", "3", "normal.A +", "normal.A normal.B",
+                          "normal.A*normal.B", "system(1)", "1e400*v[0]", "--v[0]",
+                          "impulse + v[0]", "impulse.Z", "energy + v[0]"})
     EXPECT_THROW((void)parse_objective(impact, "--maximize", bad), InputError) << bad;
 }
 
