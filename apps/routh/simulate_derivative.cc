@@ -38,8 +38,11 @@ std::string describe_derivative(const io::Motion& motion) {
   if (!d.D.allFinite()) return text;
   const std::vector<std::string> names = motion.state_names();
   if (d.D.rows() > kShownStates)
-    return text + fmt::format("    {0} x {0}, with {1} saltation matrices; --json has them\n",
-                              d.D.rows(), d.jumps.size());
+    return text + fmt::format("    {0} x {0}, with {1}; --json has them\n", d.D.rows(),
+                              motion.trajectory.stepping()
+                                  ? fmt::format("friction of {} contacts and masses of {} bodies",
+                                                d.contacts.size(), d.bodies.size())
+                                  : fmt::format("{} saltation matrices", d.jumps.size()));
   text += matrix_text(names, names, d.D);
   if (!d.contacts.empty()) text += "  by friction\n" + matrix_text(names, d.contacts, d.friction);
   if (!d.bodies.empty()) text += "  by mass\n" + matrix_text(names, d.bodies, d.mass);

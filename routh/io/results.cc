@@ -17,7 +17,8 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kRounding = 1e-9;  // of an energy, relative
+constexpr double kRounding = 1e-9;          // of an energy, relative
+constexpr std::size_t kMostContacts = 400;  // of an impact: laws take minutes beyond
 
 double since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -109,6 +110,14 @@ ImpactCase impact_case(Scenario scenario) {
                                                     : "no contact approaches, there is no impact",
                                nearest_gaps(s), what_to_add(s)));
   }
+  if (impact.names.size() > kMostContacts)
+    throw InputError(
+        fmt::format("{}: {} contacts take part in the impact, of which at most {} can be judged; "
+                    "{}'routh simulate' moves them all",
+                    s.name, impact.names.size(), kMostContacts,
+                    s.model() ? "--extreme-points leaves the corners of each patch, a smaller "
+                                "--touching fewer contacts, "
+                              : ""));
   ImpactProblem& p = impact.reduced.problem;
   p.edges = s.run.edges.value_or(0);
   p.restitution = s.run.restitution;

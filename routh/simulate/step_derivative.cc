@@ -308,7 +308,8 @@ struct Tangent::Step {
     if (!c.moved) return;
     c.motion = manifold->velocity(s.q_new - q_raw);
     if (c.y.size() > 0) c.y = linear::least_squares(c.moves, c.motion);
-    if ((c.moves * c.y - c.motion).norm() > kClosing * c.motion.norm())
+    const double lost_digits = 16 * std::numeric_limits<double>::epsilon() * q_raw.norm();
+    if ((c.moves * c.y - c.motion).norm() > kClosing * c.motion.norm() + lost_digits)
       trouble = "contacts that do not press are pushed out of an overlap";
     here.work = s.system.potential_energy(s.q_new) - s.system.potential_energy(q_raw);
     kinetic = 0.5 * v_raw.dot(here.M * v_raw);
