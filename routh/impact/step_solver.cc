@@ -400,7 +400,8 @@ int StepSolver::correct_modes(bool all) {
   return failed;
 }
 
-bool StepSolver::active_set(int most) {
+/// Until no inequality fails, or the residual is good enough.
+bool StepSolver::active_set(int most, double enough) {
   int stuck = 0;
   for (int k = 0; k < most; ++k) {
     if (!factor_modes() || !solve_modes()) {
@@ -411,10 +412,9 @@ bool StepSolver::active_set(int most) {
       continue;
     }
     if (correct_modes(k < most / 2) == 0) return true;
-    if (proximal_ > 0) continue;
     // contacts that change from one to the other without moving
     measure();
-    if (residual_ <= kSign) return true;
+    if (residual_ <= enough) return true;
   }
   return false;
 }

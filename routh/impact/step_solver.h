@@ -197,7 +197,7 @@ class StepSolver {
   void solve_factored(std::vector<double>& x);
   bool solve_modes();
   bool search(double tolerance);
-  bool active_set(int most);
+  bool active_set(int most, double enough = kSign);
   int correct_modes(bool all);
   void close(StepContact& contact) const;
   bool bound_fails(const StepContact& contact) const;

@@ -25,7 +25,11 @@ constexpr int kMostForLemke = 60;  // contacts
 constexpr int kLemkeEdges = 8;     // of the polygon that stands for a disk there
 constexpr int kRounds = 40;        // of the proximal point method
 constexpr int kMostInRound = 12;   // systems
-constexpr int kEasy = 2;           // systems of a round after which the next is a bold one
+constexpr double kInexact = 0.1;   // residual of a round, of what the last one left
+constexpr double kAbove = 3,
+                 kSink =
+                     0.8;  // how far to stay above a diagonal that was too small, and for how long
+constexpr int kEasy = 2;   // systems of a round after which the next is a bold one
 
 }  // namespace
 
@@ -66,17 +70,20 @@ void StepSolver::sweep(int sweeps) {
 /// impulses of the last, so well conditioned that their modes settle in a few corrections; impulses
 /// that hardly move anything grow from one to the next until friction is used up somewhere.
 void StepSolver::approach(double tolerance) {
-  double diagonal = 1e-5;
+  double diagonal = 1e-5, floor = 0;
   std::vector<double> nearest = x_;
   double least = HUGE_VAL;
   base_ = x_;
+  measure();
+  double now = std::min(residual_, 1.0);
   for (int round = 0; round < kRounds && diagonal < 1; ++round) {
     const std::vector<StepContact> entered = contacts_;
     proximal_ = diagonal;
     const int before = systems_;
-    const bool settled = active_set(kMostInRound);
+    const bool settled = active_set(kMostInRound, kInexact * now);
     proximal_ = 0;
     if (!settled) {
+      floor = kAbove * diagonal;
       diagonal *= 10;
       contacts_ = entered;
       continue;
@@ -84,9 +91,11 @@ void StepSolver::approach(double tolerance) {
     base_ = x_;
     apply_rows();
     measure();
-    if (residual_ < least) least = residual_, nearest = x_;
+    now = std::min(residual_, 1.0);
+    if (now < least) least = now, nearest = x_;
     if (least <= tolerance) break;
-    diagonal = std::max((systems_ - before > kEasy ? 0.3 : 0.1) * diagonal, 1e-9);
+    diagonal = std::max({(systems_ - before > kEasy ? 0.3 : 0.1) * diagonal, floor, 1e-9});
+    floor *= kSink;
   }
   x_ = nearest;
   apply_rows();
