@@ -188,7 +188,7 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     method -- "time-stepping", "hybrid", "event-selected" or "compliant" (`routh.METHODS`; default: the scenario's)
     end, every -- [s]; h -- step of time-stepping [s]
     domain -- "t"; "s": also over time and impulse, where impacts are paths (`inclusion`)
-    law, seed -- how impacts are resolved: time-stepping, hybrid
+    law, seed -- how impacts are resolved: time-stepping, hybrid; the seed also draws inputs that have a set of values
     restitution -- what coefficients of restitution are ratios of: "newton", "poisson" or "stronge"
     alpha, gamma, jacobians, detection, stabilise -- of time-stepping
     pseudo_impulse [s], friction, rtol, strict -- of hybrid
@@ -205,8 +205,8 @@ def simulate(what, method=None, *, q=None, v=None, progress=None, **options):
     scenario = _moving(what, q, v)
     name = one_of("method", method if method is not None else scenario._core.method, METHODS)
     given = checked(options, METHOD_OPTIONS[name], f"method {name!r}")
-    if "seed" in given and given.get("law") != "set":
-        raise ValueError("seed: belongs to law 'set'")
+    if "seed" in given and given.get("law") != "set" and not scenario._core.inputs:
+        raise ValueError("seed: belongs to law 'set', or to inputs with a set of values")
     project = given.pop("project", False)
     if scenario.kind in ("matrices", "contact space", "event-selected system") and project:
         raise ValueError("project: there are no joints")

@@ -36,7 +36,7 @@ METHOD_OPTIONS = {
                               "seed", "project", "restitution", "derivative"},
     "hybrid": _TIME | _OVER_S | {"law", "seed", "restitution", "pseudo_impulse", "friction", "rtol", "strict", "project", "derivative"},
     "event-selected": _TIME | {"eps", "exact", "contact_damping", "stiffness", "derivative"},
-    "compliant": _TIME | _OVER_S | {"stiffness", "ratio", "damping_ratio", "impact_only", "project"},
+    "compliant": _TIME | _OVER_S | {"seed", "stiffness", "ratio", "damping_ratio", "impact_only", "project"},
 }
 
 

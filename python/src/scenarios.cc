@@ -123,6 +123,14 @@ void define_scenarios(py::module_& m) {
       .def_property_readonly("velocities", [](const Loaded& l) { return l.scenario.velocities; })
       .def_property_readonly("q", [](const Loaded& l) { return l.scenario.q; })
       .def_property_readonly("v", [](const Loaded& l) { return l.scenario.v; })
+      .def_property_readonly("inputs",
+                             [](const Loaded& l) {
+                               std::vector<std::string> names;
+                               if (!io::has_inputs(l.scenario)) return names;
+                               for (const Input& input : l.scenario.mechanism()->inputs())
+                                 names.push_back(input.name);
+                               return names;
+                             })
       .def_property_readonly("end", [](const Loaded& l) { return l.scenario.run.simulation.end; })
       .def_property_readonly("step", [](const Loaded& l) { return l.scenario.run.simulation.step; })
       .def_property_readonly("method",

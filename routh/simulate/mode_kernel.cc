@@ -14,6 +14,7 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr double kUnmoved = 1e-9;  // rows this short, of the longest
 constexpr int kMostClosings = 6;
 constexpr double kRounding = 1e-13;  // of terms that cancel
 /// Rows that depend on each other this nearly, as those of a loop that lies flat, are closed as far
@@ -234,9 +235,11 @@ void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& 
     if (gap.isZero(0)) break;
     const VectorXd unit = scales();
     A = (A * unit.asDiagonal()).eval();
+    // rows that nothing moves, as those of loops that fold flat, are left
+    const VectorXd length = A.rowwise().norm();
     for (Eigen::Index r = 0; r < A.rows(); ++r) {
-      const double length = A.row(r).norm();
-      if (length > 0) A.row(r) /= length, gap[r] /= length;
+      const double part = length[r] > kUnmoved * length.maxCoeff() ? 1 / length[r] : 0;
+      A.row(r) *= part, gap[r] *= part;
     }
     const double now = gap.lpNorm<Eigen::Infinity>();
     if (!(now < 0.5 * open)) {

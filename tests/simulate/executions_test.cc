@@ -9,6 +9,7 @@
 #include <map>
 
 #include "random_mechanism.h"
+#include "routh/io/document.h"
 #include "routh/io/mode_graph.h"
 #include "routh/io/scenario.h"
 #include "routh/simulate/ensemble.h"
@@ -235,6 +236,69 @@ mechanism:
   Terms told;
   s.mechanism()->evaluate(0, q, s.v, told, {.closed = &open});
   EXPECT_NEAR(told.forces[0], 0, 1e-12);
+}
+
+// Inputs with a set of values, P1's U(x).
+
+std::string with_gust(const std::string& bounds) {
+  const std::string path = ::testing::TempDir() + "routh-gust.yaml";
+  std::ofstream(path) << R"(
+title: gust
+mechanism:
+  gravity: [0, 0]
+  bodies: [{name: box, mass: 2, inertia: 1}]
+  forces:
+    - {name: gust, body: box, force: [{between: )" +
+                             bounds + R"(}, 0]}
+    - {name: turn, coordinate: box.angle, force: {between: ["-t", "2*t"]}}
+)";
+  return path;
+}
+
+TEST(Inputs, EveryMotionKeepsOneOfTheirValues) {
+  const std::string path = with_gust("[-2, 3]");
+  double before = 0;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    io::Scenario s = io::load_scenario(path), again = s;
+    ASSERT_TRUE(io::has_inputs(s));
+    EXPECT_EQ(s.terms.forces[0], 0.5);  // the middle, until they are drawn
+    io::draw_inputs(s, seed);
+    io::draw_inputs(again, seed);
+    const double force = s.terms.forces[0], w = s.mechanism()->input_values()[1];
+    EXPECT_EQ(force, again.terms.forces[0]);
+    EXPECT_NE(force, before);
+    before = force;
+    EXPECT_EQ(force, -2 + 5 * s.mechanism()->input_values()[0]);
+    // x = F t²/2m, angle = (3 w - 1) t³/6
+    const Trajectory t = simulate(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 2});
+    EXPECT_NEAR(t.final.q[0], force, 1e-8);
+    EXPECT_NEAR(t.final.q[2], (3 * w - 1) * 8 / 6, 1e-8);
+    const Trajectory steps =
+        simulate(*s.mechanism(), {0, s.q, s.v}, TimeSteppingOptions{.h = 1e-3, .end = 2});
+    EXPECT_NEAR(steps.final.q[0], force, 1e-2);
+  }
+}
+
+TEST(Inputs, EnsemblesFillTheirSet) {
+  const io::Scenario s = io::load_scenario(with_gust("[-2, 3]"));
+  const EnsembleResult r =
+      ensemble(*s.mechanism(), {0, s.q, s.v}, HybridOptions{.end = 2, .every = 1}, {.runs = 400});
+  double sum = 0, least = HUGE_VAL, most = -HUGE_VAL;
+  for (const EnsembleRun& run : r.runs) {
+    const double x = run.final.q[0];
+    sum += x, least = std::min(least, x), most = std::max(most, x);
+  }
+  EXPECT_GE(least, -2);
+  EXPECT_LE(most, 3);
+  EXPECT_LT(least, -1.9);
+  EXPECT_GT(most, 2.9);
+  EXPECT_NEAR(sum / 400, 0.5, 3 * 5 / std::sqrt(12 * 400.0));
+}
+
+TEST(Inputs, BoundsThatMakeNoSetAreRefused) {
+  EXPECT_THROW((void)io::load_scenario(with_gust("[3, -2]")), io::InputError);
+  EXPECT_THROW((void)io::load_scenario(with_gust("[1, 2, 3]")), io::InputError);
+  EXPECT_THROW((void)io::load_scenario(with_gust("4")), io::InputError);
 }
 
 // Ways on, followed.
