@@ -225,7 +225,8 @@ std::string describe_set(const io::ImpactCase& impact, const SetResult& r) {
 }
 
 /// What an extreme moves with most, and along what it has a kink.
-std::string sensitivity_lines(const io::ImpactCase& impact, const io::Sensitivity& s) {
+std::string sensitivity_lines(const io::ImpactCase& impact, const io::Sensitivity& s, double size) {
+  const double noise = 1e-14 * size;
   std::vector<std::string> moves, kinks;
   const auto of = [&](const char* kind, const Eigen::VectorXd& slopes,
                       const std::vector<std::string>& names) {
@@ -234,7 +235,8 @@ std::string sensitivity_lines(const io::ImpactCase& impact, const io::Sensitivit
       const std::string& name = names[static_cast<std::size_t>(k)];
       if (!std::isfinite(slopes[k])) {
         kinks.push_back(fmt::format("{} {}", kind, name));
-      } else if (slopes[k] != 0 && (most < 0 || std::abs(slopes[k]) > std::abs(slopes[most]))) {
+      } else if (std::abs(slopes[k]) > noise &&
+                 (most < 0 || std::abs(slopes[k]) > std::abs(slopes[most]))) {
         most = k;
       }
     }
@@ -271,7 +273,7 @@ std::string describe_extremes(const io::ImpactCase& impact, const io::ImpactRepo
       for (std::size_t k = 0; extreme.witness && k < extreme.witness->phases.size(); ++k)
         text += fmt::format("    {}{}\n", k ? "then " : "",
                             io::phase_text(impact, extreme.witness->phases[k]));
-      if (extreme.sensitivity) text += sensitivity_lines(impact, *extreme.sensitivity);
+      if (extreme.sensitivity) text += sensitivity_lines(impact, *extreme.sensitivity, size);
     }
   };
   extremes("maximize", "at most", report.answers.maximize);

@@ -287,7 +287,7 @@ Json certificate_json(const ImpactCase& impact, const ImpactReport& report) {
          {"steps", c.steps},
          {"final_step", c.final_step},
          {"log10_samples", number_or_null(c.log10_samples)},
-         {"lipschitz", number_or_null(c.lipschitz)},
+         {"lipschitz", c.lipschitz > 0 ? Json(c.lipschitz) : Json()},
          {"most_impulse", c.most_impulse},
          {"impulse_per_speed", c.impulse_per_speed}};
   if (!c.uniqueness.why.empty()) j["why"] = c.uniqueness.why;
