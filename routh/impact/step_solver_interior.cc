@@ -8,8 +8,8 @@
 namespace routh {
 
 /// An interior point method until the impulses are good, or no better for long. Where it comes
-/// close, the active set may finish, which is exact; bodies whose contacts clamp each other have
-/// none that does, and the method goes on.
+/// close, the active set of a few contacts may finish, which is exact; where it does not, the
+/// method goes on.
 bool StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
   constexpr int kPatience = 10, kPatienceWithMany = 100, kPatienceClose = 5;
   constexpr int kFinish = 6;                       // systems of an active set
@@ -38,7 +38,8 @@ bool StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
   std::vector<double> nearest = start_;
   double least = HUGE_VAL, now = 1, close = kClose;
   std::fill(x_.begin(), x_.end(), 0.0);
-  int patience = contacts() < kCrowd ? kPatience : kPatienceWithMany;
+  const bool few = contacts() < kCrowd && in_space();
+  int patience = few ? kPatience : kPatienceWithMany;
   for (int waited = 0; waited < patience && method.step(now); ++waited) {
     ++systems_;
     method.impulses(x_);
@@ -49,8 +50,9 @@ bool StepSolver::interior(double tolerance, const InteriorPoint::Path& path) {
     if (now < least) least = now, nearest = x_;
     if (now <= tolerance) break;
     if (now > close) continue;
+    if (!few) break;
     close = kCloser * now;
-    if (contacts() < kCrowd) patience = kPatienceClose;
+    patience = kPatienceClose;
     read_modes();
     active_set(kFinish);
     measure();

@@ -80,7 +80,7 @@ void StepSolver::approach(double tolerance) {
     const std::vector<StepContact> entered = contacts_;
     proximal_ = diagonal;
     const int before = systems_;
-    const bool settled = active_set(kMostInRound, kInexact * now);
+    const bool settled = active_set(in_space() ? kMostInRound : kMostSystems, kInexact * now);
     proximal_ = 0;
     if (!settled) {
       floor = kAbove * diagonal;
@@ -250,13 +250,17 @@ bool StepSolver::search(double tolerance) {
         {.proximal = 1e-3, .shrink = 0.1, .follow = 0.8},
         {.proximal = 1e-4, .shrink = 0.1, .follow = 1}};
     for (const InteriorPoint::Path& path : kPaths) {
-      may_pivot_ = true;
+      may_pivot_ = may_pivot_ || (spatial && !crowd);
       if (interior(tolerance, path)) {
         factor_modes();
         return true;
       }
       keep_better();
       const std::vector<double> inside = x_;
+      if (crowd || !spatial) {
+        active_set(kMostSystems);
+        if (keep_better()) return true;
+      }
       if (approach_from(inside)) return factor_modes(), true;
     }
   }

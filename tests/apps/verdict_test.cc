@@ -69,8 +69,9 @@ TEST_F(Verdict, OfTheSetLawAgreesWithThatOfAllLaws) {
     const nlohmann::json all = json_of("check " + name);
     const nlohmann::json set = json_of("impact " + name + " --law set --samples 64");
     EXPECT_EQ(set["unique"], all["unique"]) << name << " " << set["verdict"];
-    if (all["unique"] == false)
+    if (all["unique"] == false) {
       EXPECT_NEAR(set["spread"].get<double>(), all["spread"].get<double>(), 1e-9) << name;
+    }
   }
 }
 

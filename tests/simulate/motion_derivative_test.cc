@@ -49,7 +49,7 @@ TEST(HybridDerivative, OfADiscThatLandsSlidesAndRollsAgreesWithDifferences) {
   const VectorXd q = (VectorXd(3) << 0, 0.4, 0).finished();
   const VectorXd v = (VectorXd(3) << 5, 0.3, 0).finished();
   for (const double end : {0.1, 0.4, 1.5}) compare(disc(), q, v, end);  // flies, slides, rolls
-  const MotionDerivative d = derivative(disc(), {0, q, v}, {.end = 1.5});
+  const MotionDerivative d = derivative(disc(), {0, q, v}, HybridOptions{.end = 1.5});
   ASSERT_EQ(d.jumps.size(), 2u);
   EXPECT_EQ(d.jumps[0].kind, EventKind::kImpact);
   EXPECT_EQ(d.jumps[1].kind, EventKind::kStick);
@@ -61,7 +61,7 @@ TEST(HybridDerivative, AnImpactMapsTheHeightToItsTimeOnTheFloor) {
   m.add(Body{.name = "disc", .mass = 2, .inertia = 0.01});
   m.add(ContactPair{"rim", Round{0, {0, 0}, 0.1}, Edge{}, 0});
   const VectorXd q = (VectorXd(3) << 0, 0.4, 0).finished(), v = VectorXd::Unit(3, 0);
-  const MotionDerivative d = derivative(m, {0, q, v}, {.end = 0.5});
+  const MotionDerivative d = derivative(m, {0, q, v}, HybridOptions{.end = 0.5});
   ASSERT_TRUE(d.differentiable) << d.message;
   EXPECT_LT(d.D.row(1).norm(), 1e-7);
   EXPECT_LT(d.D.row(4).norm(), 1e-7);
@@ -75,7 +75,7 @@ TEST(HybridDerivative, SaysWhereThereIsNone) {
   m.add(ContactPair{"l", Round{0, {-0.5, 0}, 0}, Edge{}, 0.5});
   m.add(ContactPair{"r", Round{0, {0.5, 0}, 0}, Edge{}, 0.5});
   const MotionDerivative d =
-      derivative(m, {0, Eigen::Vector3d(0, 0.1, 0), VectorXd::Zero(3)}, {.end = 0.5});
+      derivative(m, {0, Eigen::Vector3d(0, 0.1, 0), VectorXd::Zero(3)}, HybridOptions{.end = 0.5});
   EXPECT_FALSE(d.differentiable);
   EXPECT_FALSE(d.D.allFinite());
   EXPECT_NE(d.message.find("l and r close at the same instant"), std::string::npos) << d.message;
