@@ -418,3 +418,22 @@ def test_a_batch_shows_itself():
     b = routh.impact_batch(np.eye(2), [[-1, 0]] * 3, 0.5)
     assert repr(b) == "<routh.BatchResult: 3 impacts, 3 outcomes; 3 unique, 0 NOT unique, 0 not known>"
     assert b._repr_html_().count("<table>") == 2
+
+
+def test_extremes_and_corners_say_how_they_move():
+    scenario = routh.load("box-and-wall")
+    s = scenario.impact(law="exact", maximize=["tangential.A"], sensitivity=True)
+    moves = s.maxima["tangential.A"].sensitivity
+    assert moves.velocity.shape == (3,) and moves.friction.shape == (2,) and moves.mass.shape == (1,)
+    assert not moves.smooth and np.isnan(moves.velocity[1]) and moves.velocity[0] > 0
+    assert all(m is None or m.by_friction.shape == (4, 2) for p in s.pieces for m in p.moves)
+    assert scenario.impact(law="exact", maximize=["impulse"]).maxima["impulse"].bound == pytest.approx(1)
+    with pytest.raises(ValueError, match="sensitivity does not belong to law 'set'"):
+        scenario.impact(law="set", sensitivity=True)
+
+
+def test_a_certificate_says_what_samples_promise():
+    certificate = routh.load("pushing").impact(law="set", samples=100, epsilon=0.05, delta=0.05).certificate
+    assert certificate["assumption_6"] == "certified" and not certificate["holds"]
+    assert certificate["log10_samples"] > 100
+    assert routh.load("pushing").impact(law="set", samples=100).certificate is None
