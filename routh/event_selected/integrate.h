@@ -229,8 +229,7 @@ class Integrator {
     }
 
     // to the cut; full order where the dense output of a full step would be too coarse
-    if (options_.exact && !brief && cut > begin) {
-      solver_.shorten(f, cut);
+    if (options_.exact && !brief && cut > begin && solver_.shorten(f, cut)) {
       x_ = solver_.x();
     } else {
       solver_.dense(cut, x_next_);

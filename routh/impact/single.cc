@@ -277,9 +277,11 @@ class InSpace {
           solver.dense(middle, x);
           (over(x) < 0 ? low : high) = middle;
         }
-        solver.shorten(scaled, high);
+        solver.dense(high, x);
+        if (solver.shorten(scaled, high)) x = solver.x();
+      } else {
+        x = solver.x();
       }
-      x = solver.x();
       if (ended || x[1] <= slip_ends) break;
       result_.bends.push_back(
           problem_.c + problem_.G * result_.impulse +

@@ -146,6 +146,11 @@ System::Impl::Borrowed System::Impl::borrow() const {
   return {new Workspace{*this, make_data(wide())}, {this}};
 }
 
+void System::Impl::forget() const {
+  const std::lock_guard lock(guard_);
+  for (const auto& idle : idle_) idle->forget();
+}
+
 void System::Impl::GiveBack::operator()(Workspace* workspace) const {
   std::unique_ptr<Workspace> idle(workspace);
   const std::lock_guard lock(to->guard_);

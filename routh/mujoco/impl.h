@@ -67,6 +67,8 @@ struct System::Impl {
   using Borrowed = std::unique_ptr<Workspace, GiveBack>;
   /// An idle workspace, or a new one; idle again when the caller is done.
   Borrowed borrow() const;
+  /// What idle workspaces know of a place is no longer so: the model has changed.
+  void forget() const;
 
   std::vector<int> groups() const;
   /// Within what gap limits of hinges and slides matter for so long a time [s].

@@ -48,6 +48,7 @@ Masses masses(const System& system) {
   }
   all.heavier = [own, heavier, places, by = all.by](std::size_t k) -> const routh::System& {
     own->weigh(places[k], by);
+    heavier->impl_->forget();
     return *heavier;
   };
   return all;

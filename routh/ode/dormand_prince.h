@@ -76,11 +76,16 @@ class DormandPrince {
   }
 
   /// Repeats the last step with the length `t` - t_old(): the state there to full order, where
-  /// dense output has one order less.
+  /// dense output has one order less. False where that step is worse than the tolerance, because f
+  /// is not smooth there: then the last step stays as it was.
   template <class F>
-  void shorten(F&& f, double t) {
-    (void)attempt(f, t - t_old_);
-    t_ = t;
+  bool shorten(F&& f, double t) {
+    const bool good = attempt(f, t - t_old_) <= kGood;
+    if (good)
+      t_ = t;
+    else
+      (void)attempt(f, t_ - t_old_);
+    return good;
   }
 
   double t_old() const { return t_old_; }
@@ -109,10 +114,12 @@ class DormandPrince {
   void dense_bounds(State& rate, State& bend) {
     if (!dense_ready_) prepare_dense();
     const double h = t_ - t_old_;
-    const auto begins = 2 * (last_ + twist_ - bend_), ends = 2 * (last_ - bend_) - 4 * twist_;
+    const auto begins = 2 * (last_ + twist_ - bend_);
+    const auto ends = 2 * (last_ - bend_) - 4 * twist_;
     bend = begins.cwiseAbs().cwiseMax(ends.cwiseAbs());
     bend = bend.cwiseMax((2 * bend_ + twist_ + 4 * last_).cwiseAbs()) / (h * h);
-    const auto first = difference_ + bend_, last = difference_ - bend_ - twist_;
+    const auto first = difference_ + bend_;
+    const auto last = difference_ - bend_ - twist_;
     rate = first.cwiseAbs().cwiseMax(last.cwiseAbs());
     rate = rate.cwiseMax((first + begins / 3).cwiseAbs());
     rate = rate.cwiseMax((last - ends / 3).cwiseAbs()) / h;
@@ -123,6 +130,8 @@ class DormandPrince {
   long evaluations() const { return evaluations_; }
 
  private:
+  static constexpr double kGood = 10;  // error of a part of a step that was accepted
+
   void resize(const State& x) {
     if (sized_ && x_.size() == x.size()) return;
     sized_ = true;

@@ -252,7 +252,7 @@ void Execution::take_event(const Guard& g, double at) {
   else
     t = solver.t_old(), q = solver.x_old().head(q.size()), v = solver.x_old().tail(v.size());
   record_between(t);
-  if (moved) measure_between(solver.t());
+  if (moved) measure_between(t);
   kernel.move_limbs(layout, t, q, v);
   kernel.evaluate(t, q, v);
   since_impact += t - before;
@@ -276,7 +276,12 @@ void Execution::land(const Guard& g, double at) {
   const double begin = solver.t_old(), end = solver.t();
   double later = 0;
   for (int attempt = 0; attempt < kLandings; ++attempt) {
-    solver.shorten(field(), at);
+    if (!solver.shorten(field(), at)) {
+      // towards a singular pose: what dense output says there
+      solver.dense(at, x);
+      q = x.head(q.size()), v = x.tail(v.size());
+      break;
+    }
     q = solver.x().head(q.size()), v = solver.x().tail(v.size());
     if (g.kind != Guard::kGap) break;
     // the state of full order touches a little earlier or later than dense output said
@@ -290,6 +295,7 @@ void Execution::land(const Guard& g, double at) {
     at = next;
   }
   t = std::clamp(at + later, begin, end);
+  if (t == at) return;
   q += (t - at) * v;
   v += (t - at) * solver.dxdt().tail(v.size());
 }

@@ -14,7 +14,12 @@ using Eigen::VectorXd;
 
 namespace {
 
+constexpr double kUnmoved = 1e-9;  // rows this short, of the longest
+constexpr int kMostClosings = 6;
 constexpr double kRounding = 1e-13;  // of terms that cancel
+/// Rows that depend on each other this nearly, as those of a loop that lies flat, are closed as far
+/// as they agree: the rest would move bodies ten thousand times as far as it is open, and lift them.
+constexpr double kDepends = 1e-4;
 
 double friction_sign(Grip grip) {
   return grip == Grip::kSlidePositive ? -1 : grip == Grip::kSlideNegative ? 1 : 0;
@@ -210,8 +215,11 @@ bool ModeKernel::flow(const Layout& layout, double t, const VectorXd& x, VectorX
 
 void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& v) {
   move_limbs(layout, t, q, v);
-  // positions: Newton's method, each time by the shortest motion as inertia measures it
-  for (int iteration = 0; iteration < 5; ++iteration) {
+  // positions: Newton's method, each time by the shortest motion as inertia measures it, as long as
+  // that closes what is open
+  VectorXd before;
+  double open = HUGE_VAL;
+  for (int iteration = 0; iteration < kMostClosings; ++iteration) {
     evaluate(t, q, v);
     const Eigen::Index joints = terms_.A.rows(),
                        normals = static_cast<Eigen::Index>(layout.normals.size());
@@ -227,7 +235,19 @@ void ModeKernel::project(const Layout& layout, double t, VectorXd& q, VectorXd& 
     if (gap.isZero(0)) break;
     const VectorXd unit = scales();
     A = (A * unit.asDiagonal()).eval();
-    q -= unit.cwiseProduct(linear::least_squares(A, gap));
+    // rows that nothing moves, as those of loops that fold flat, are left
+    const VectorXd length = A.rowwise().norm();
+    for (Eigen::Index r = 0; r < A.rows(); ++r) {
+      const double part = length[r] > kUnmoved * length.maxCoeff() ? 1 / length[r] : 0;
+      A.row(r) *= part, gap[r] *= part;
+    }
+    const double now = gap.lpNorm<Eigen::Infinity>();
+    if (!(now < 0.5 * open)) {
+      if (now > open) evaluate(t, q = before, v);
+      break;
+    }
+    open = now, before = q;
+    q -= unit.cwiseProduct(linear::least_squares(A, MatrixXd(gap), kDepends).col(0));
   }
   // velocities: the plastic map without friction changes nothing but what the rows forbid
   Layout without_friction = layout;

@@ -27,7 +27,10 @@ TEST_F(App, JsonWithoutAFileGoesToStandardOutput) {
     const Result dash = run_plainly(command + " --json -"), none = run_plainly(command + " --json");
     EXPECT_EQ(none.code, 0) << command;
     nlohmann::json a = nlohmann::json::parse(dash.out), b = nlohmann::json::parse(none.out);
-    a.erase("command"), b.erase("command");
+    for (nlohmann::json* result : {&a, &b}) {
+      result->erase("command");
+      if (result->contains("summary")) (*result)["summary"].erase("seconds");
+    }
     EXPECT_EQ(a, b) << command;
   }
   // and such a result can be repeated

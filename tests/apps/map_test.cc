@@ -204,8 +204,10 @@ TEST_F(Map, RefusesWhatCannotBe) {
     std::string quoted = arguments;
     if (arguments.find('(') != std::string::npos) {
       // for the shell
-      const std::size_t from = quoted.find_last_of(' ') + 1;
-      quoted = quoted.substr(0, from) + "'" + quoted.substr(from) + "'";
+      const std::size_t from = quoted.rfind(' ', quoted.find('(')) + 1;
+      const std::size_t to = std::min(quoted.find(' ', from), quoted.size());
+      quoted =
+          quoted.substr(0, from) + "'" + quoted.substr(from, to - from) + "'" + quoted.substr(to);
     }
     const Result r = run("map " + quoted + " --csv " + folder_ + "/t.csv --plot " + folder_ + "/f");
     EXPECT_EQ(r.code, 2) << arguments << "\n" << r.out;

@@ -56,9 +56,25 @@ TEST(DormandPrince, ShorteningGivesTheStateThereToFullOrder) {
   DormandPrince<Vector2d> solver({.rtol = 1, .atol = 1, .first_step = 0.4});
   solver.start(circle, 0, Vector2d(1, 0));
   ASSERT_EQ(solver.step(circle, 0.4), StepStatus::kAccepted);
-  solver.shorten(circle, 0.1);
+  EXPECT_TRUE(solver.shorten(circle, 0.1));
   EXPECT_EQ(solver.t(), 0.1);
   EXPECT_LT((solver.x() - Vector2d(std::cos(0.1), -std::sin(0.1))).norm(), 1e-9);
+}
+
+TEST(DormandPrince, APartThatMeetsWhatTheWholeStepMissedIsNotTaken) {
+  // ẋ = t but for a spike that no stage of the whole step sees
+  const auto spiked = [](double t, const VectorXd&, VectorXd& dx) {
+    dx[0] = std::abs(t - 0.1) < 1e-6 ? 1e6 : t;
+  };
+  DormandPrince<VectorXd> solver({.first_step = 1});
+  solver.start(spiked, 0, VectorXd::Zero(1));
+  ASSERT_EQ(solver.step(spiked, 1), StepStatus::kAccepted);
+  EXPECT_FALSE(solver.shorten(spiked, 0.1));
+  EXPECT_EQ(solver.t(), 1);
+  EXPECT_NEAR(solver.x()[0], 0.5, 1e-12);
+  VectorXd there(1);
+  solver.dense(0.1, there);
+  EXPECT_NEAR(there[0], 0.005, 1e-12);
 }
 
 TEST(DormandPrince, SaysWhenTheFieldIsNotFiniteOrBlowsUp) {

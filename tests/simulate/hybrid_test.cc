@@ -330,7 +330,8 @@ TEST(Hybrid, EventsNeverFireTwiceNorMoreThanTwiceAtAnInstant) {
         EXPECT_GT(events[i].time, events[i - 2].time) << name << " event " << i;
       }
     }
-    EXPECT_LT(r.trajectory.max_penetration, 1e-9) << name;
+    // at the ends of steps 1e-9; within them that of their interpolation is added
+    EXPECT_LT(r.trajectory.max_penetration, 2e-9) << name;
   }
 }
 
