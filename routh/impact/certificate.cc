@@ -18,7 +18,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kWidened = 1e-9;    // by which bounds are widened
+constexpr double kOutwards = 1e-9;   // by which bounds are widened
 constexpr double kInterior = 1e-13;  // relative; modes thinner than this hold nowhere
 constexpr double kRank = 1e-11;
 
@@ -34,7 +34,7 @@ double shortest(const std::vector<VectorXd>& of) {
   const VectorXd weights = min_norm_weights(of);
   for (std::size_t k = 0; k < of.size(); ++k)
     point += weights[static_cast<Eigen::Index>(k)] * of[k];
-  return (1 + kWidened) / point.norm();
+  return (1 + kOutwards) / point.norm();
 }
 
 /// G = R Rᵀ, without what nothing moves.
@@ -78,7 +78,7 @@ void step_stretch(const ImpactProblem& problem, const MatrixXd& R,
     result.lipschitz_impulse =
         std::max(result.lipschitz_impulse, largest_stretch(step.rightCols(m)));
   }
-  if (result.lipschitz > 1 + kWidened) result.lipschitz *= 1 + kWidened;
+  if (result.lipschitz > 1 + kOutwards) result.lipschitz *= 1 + kOutwards;
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ SamplerCertificate certificate(const ImpactProblem& problem, const CertificateOp
   result.most_impulse = 2 * rho * start.norm();
   result.steps = 2 * std::ceil(result.most_impulse * (m + 1) / options.step) +
                  std::ceil((m + 1) * (m + 1) * std::log(2 / options.delta));
-  result.final_step = options.epsilon / (3 * psi * (1 + kWidened));
+  result.final_step = options.epsilon / (3 * psi * (1 + kOutwards));
 
   result.uniqueness = step_uniqueness(problem, options.stop);
   result.log10_samples = kInfinite;
@@ -138,7 +138,8 @@ SamplerCertificate certificate(const ImpactProblem& problem, const CertificateOp
   std::vector<VectorXd> normals;
   for (int i = 0; i < m; ++i) normals.push_back(R.row(i).transpose());
   const double kappa = shortest(normals);
-  const double nearly = result.final_step / (rho * (result.lipschitz + 1) * kappa) * (1 - kWidened);
+  const double nearly =
+      result.final_step / (rho * (result.lipschitz + 1) * kappa) * (1 - kOutwards);
   const double net = std::min(options.epsilon / 3, nearly / 2);
 
   // M by logarithms: nothing here fits a number

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kMostNumbers = 2e7;     // of outcomes that are kept
 constexpr double kMostSamples = 0x1p40;  // of a set
-constexpr double kMostSteps = 1e6;       // of a sample
+constexpr double kStepsOfASample = 1e6;  // of a sample
 constexpr std::uint64_t kFigureOutcomes = 20'000, kFigurePaths = 5'000;
 constexpr std::size_t kHastyOutcomes = 2000;  // that are written within the time Ctrl-C leaves
 
@@ -53,11 +53,11 @@ SamplerCertificate certified_samples(const ImpactCase& impact, const Asked& aske
   SamplerCertificate result = certificate(
       impact.problem(), {asked.epsilon, asked.delta > 0 ? asked.delta : CertificateOptions{}.delta,
                          step, asked.stop});
-  if (!(result.steps <= kMostSteps))
+  if (!(result.steps <= kStepsOfASample))
     throw InputError(fmt::format(
         "--epsilon: at --step {:g} a sample may need {:.3g} steps and at most {:.0f} are possible; "
         "take a larger step",
-        step, result.steps, kMostSteps));
+        step, result.steps, kStepsOfASample));
   return result;
 }
 

@@ -16,9 +16,10 @@ namespace {
 
 constexpr double kUnmoved = 1e-9;  // rows this short, of the longest
 constexpr int kMostClosings = 6;
-constexpr double kRounding = 1e-13;  // of terms that cancel
+constexpr double kCancelled = 1e-13;  // of terms that cancel
 /// Rows that depend on each other this nearly, as those of a loop that lies flat, are closed as far
-/// as they agree: the rest would move bodies ten thousand times as far as it is open, and lift them.
+/// as they agree: the rest would move bodies ten thousand times as far as it is open, and lift
+/// them.
 constexpr double kDepends = 1e-4;
 
 double friction_sign(Grip grip) {
@@ -142,7 +143,7 @@ double ModeKernel::rounding(const Response& s, const Eigen::RowVectorXd& row) co
     }
     sum += std::abs(row[i]) * push / terms_.M(i, i);
   }
-  return kRounding * sum;
+  return kCancelled * sum;
 }
 
 bool ModeKernel::forces(const Layout& layout, Response& solution) {

@@ -23,8 +23,22 @@ constexpr double kSolved = 1e-6;     // largest residual of a step that counts a
 constexpr double kDependent = 1e-9;  // pivots of rows that repeat others, relative
 constexpr double kClosing = 1e-6;    // of a closing motion: what may be due to other rows
 
+RowVectorXd slope_of_potential(const System& system, const VectorXd& q) {
+  RowVectorXd slope(system.nv());
+  for (Index j = 0; j < slope.size(); ++j) {
+    const VectorXd e = VectorXd::Unit(slope.size(), j);
+    VectorXd more = q, less = q;
+    system.integrate(more, e, kBesideQ);
+    system.integrate(less, e, -kBesideQ);
+    slope[j] = (system.potential_energy(more) - system.potential_energy(less)) / (2 * kBesideQ);
+  }
+  return slope;
+}
+
+}  // namespace
+
 /// ∂(q ⊕ way), as velocities there, by q and by the way.
-struct Manifold {
+struct Tangent::Manifold {
   MatrixXd by_q, by_way;
   MatrixXd basis;  // of what velocities do to the coordinates there; empty: 1
 
@@ -59,20 +73,6 @@ struct Manifold {
     return basis.size() ? linear::least_squares(basis, change) : change;
   }
 };
-
-RowVectorXd slope_of_potential(const System& system, const VectorXd& q) {
-  RowVectorXd slope(system.nv());
-  for (Index j = 0; j < slope.size(); ++j) {
-    const VectorXd e = VectorXd::Unit(slope.size(), j);
-    VectorXd more = q, less = q;
-    system.integrate(more, e, kBesideQ);
-    system.integrate(less, e, -kBesideQ);
-    slope[j] = (system.potential_energy(more) - system.potential_energy(less)) / (2 * kBesideQ);
-  }
-  return slope;
-}
-
-}  // namespace
 
 /// What the equations of a step are made of, or how that changes.
 struct Tangent::Equations {

@@ -39,6 +39,7 @@ class Tangent {
   MotionDerivative result() const;
 
  private:
+  struct Manifold;
   struct Equations;
   struct Step;
   void not_smooth(const std::string& why, double time);
