@@ -166,7 +166,8 @@ void order(const std::string& folder) {
         "set terminal {} size 820,680 font 'Helvetica,12'\nset encoding utf8\n"
         "set logscale xy\nset format y '10^{{%T}}'\nset format x '10^{{%T}}'\nset border 3 lw "
         "1.2\nset tics nomirror\nset xlabel 'step h [s]'\nset ylabel 'largest error [m]'\n"
-        "set key outside below center vertical maxcols 1 Left reverse samplen 2 height 1\nset xrange "
+        "set key outside below center vertical maxcols 1 Left reverse samplen 2 height 1\nset "
+        "xrange "
         "[4e-4:3e-2]\nset yrange [1e-8:1e-1]\nset grid lc rgb "
         "'#e4e4e4'\n",
         terminal);
